@@ -49,6 +49,7 @@ done < <(
   python3 "$here/stages.py" "$root/Sources" "$here/stages.known"
   python3 "$here/documented.py" "$root/Sources" 80
   python3 "$here/citations.py" "$root"
+  python3 "$here/targets.py" "$root"
   python3 "$here/words.py" "$root/Sources"
 )
 
@@ -56,6 +57,25 @@ done < <(
 mkdir -p "$work/walls/HookRuntime/"{Support,API,Attic} "$work/walls/ScriptHost" "$work/walls/CLuaShim" "$work/walls/CHookTrampoline/"{include,Reading,Dispatch,Patching}
 echo 'struct Low { var door: Door }' >"$work/walls/HookRuntime/Support/Low.swift"
 echo 'struct Door { var low: Low? }' >"$work/walls/HookRuntime/API/Door.swift"
+# Besides types: members of extensions, with and without a receiver that is written, functions, what a literal interpolates, and a file beside the folders.
+cat >"$work/walls/HookRuntime/API/Late.swift" <<'END'
+extension Array { func lateOnes() -> Int { 1 } }
+package func lateFunction(_ at: Int) -> Int { 2 }
+func lateWords() -> String { "" }
+extension Low {
+  /// Of all.
+  @inline(__always)
+  static var lateMember: Int { earlyOnes + besideAll }
+  private static var ownMember: Int { 4 }
+  var isEmpty: Bool { low == nil }
+}
+END
+cat >"$work/walls/HookRuntime/Support/Early.swift" <<'END'
+struct Early { let all = [1].lateOnes(), one = lateFunction(1), text = "\(lateWords())", ownMember = [1].isEmpty }
+extension Low { static let earlyOnes = lateMember }
+func early(lateOnes: Int) {}
+END
+echo 'let besideAll = lateFunction(Early.ownMember)' >"$work/walls/HookRuntime/Beside.swift"
 # In C: a function that is declared by hand, a constant of a header, one of assembly.
 walls_c=$work/walls/CHookTrampoline
 echo 'int hkt_patch_it(int);' >"$walls_c/include/HKT.h"
@@ -70,10 +90,23 @@ python3 "$here/stages.py" "$work/walls" "$work/walls.known" >"$work/walls.out"
 for expected in "HookRuntime/Support/Low.swift names 'Door' of API" 'HookRuntime/Attic is no stage' "the exception 'HookRuntime Model API Gone' is over" \
   "CHookTrampoline/Reading/read.c names 'hkt_patch_it' of Patching" "CHookTrampoline/Dispatch/deliver.c names 'HKT_WINDOW' of Patching" \
   "CHookTrampoline/Dispatch/deliver.c names 'hkt_window' of Patching" "CHookTrampoline/Dispatch/deliver.c names 'hkt_book' of Patching" \
+  "HookRuntime/Support/Early.swift names 'lateOnes' of API" "HookRuntime/Support/Early.swift names 'lateFunction' of API" \
+  "HookRuntime/Support/Early.swift names 'lateWords' of API" "HookRuntime/Support/Early.swift names 'lateMember' of API" \
+  "HookRuntime/API/Late.swift names 'besideAll' of the module's top" \
   "CHookTrampoline/Dispatch/deliver.c names 'hkt_enter' of Patching" 'CHookTrampoline/stray.c lies beside the stages'; do
   if grep -qF "$expected" "$work/walls.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/walls.out")"; fi
 done
-if grep -qE "names '(Low|hkt_read_it)'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
+if grep -qE "names '(Low|hkt_read_it|earlyOnes|ownMember|isEmpty|low)'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
+# A drawing that is not the package is seen: an edge too many and one that is missing, an import and a folder without a row.
+mkdir -p "$work/drawn/Sources/"{Upper/Attic,Lower}
+printf '%s\n' '| target | may |' '| `Upper`, `Lower` | do |' '' '    Lower ──► Upper' '    Upper ──► Zydis' >"$work/drawn/ARCHITECTURE.md"
+printf '%s\n' '.target(name: "Upper", dependencies: ["Lower"]),' '.target(name: "Lower"),' >"$work/drawn/Package.swift"
+echo 'private import Upper' >"$work/drawn/Sources/Lower/Low.swift"
+python3 "$here/targets.py" "$work/drawn" >"$work/drawn.out"
+for expected in 'draws Upper with Zydis below it, and Package.swift says Lower' 'draws Lower with Upper below it, and Package.swift says nothing' \
+  'Lower/Low.swift imports Upper' 'has a row for Upper/Attic'; do
+  if grep -qF "$expected" "$work/drawn.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/drawn.out")"; fi
+done
 # A name of the project's own making is seen in code, not in comments and texts.
 mkdir -p "$work/words"
 echo 'let isLentTwice = "lent"  // lent' >"$work/words/Names.swift"

@@ -49,11 +49,6 @@ extension CallRefusal: CustomStringConvertible {
   }
 }
 
-/// `2 'price'`, or `2` for an argument without a label.
-package func argumentName(_ position: Int, _ label: String?) -> String {
-  label.map { "\(position + 1) '\($0)'" } ?? "\(position + 1)"
-}
-
 /// Why a call was not made. The program is as it was.
 public enum CallError: Error, Sendable {
   /// No function has this name; `type` is the one it was looked for in, where that exists.

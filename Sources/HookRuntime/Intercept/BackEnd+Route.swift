@@ -1,4 +1,4 @@
-// BackEnd+Route — which back ends are tried, in what order, and how the dispatcher knows calls that came by one.
+// BackEnd+Route — which calls come by a back end, and how the dispatcher knows them.
 internal import CHookTrampoline
 
 extension BackEnd {
@@ -7,12 +7,6 @@ extension BackEnd {
 
   /// Whatever way a call is written, it comes: all others miss some, which is reported where they are chosen.
   var seesEveryCall: Bool { self == .dynamic }
-
-  /// What is tried for a hook that asked for none, when the entries cannot be used: what sees most first.
-  static func besideEntry(for scope: HookScope) -> [BackEnd] {
-    if case .object = scope { return [.dynamic, .classSwitch, .witness] }
-    return [.dynamic, .vtable, .witness]
-  }
 
   /// How the dispatcher knows calls that came by it. What is hooked at its entry sees calls that come by slots, too.
   var route: HKTRoute {

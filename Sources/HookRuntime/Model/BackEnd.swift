@@ -1,4 +1,4 @@
-// BackEnd — the ways a call can be diverted.
+// BackEnd — the ways a call can be diverted, and which are tried.
 
 /// What is changed so that calls come to us.
 public enum BackEnd: String, Sendable, CaseIterable {
@@ -14,4 +14,12 @@ public enum BackEnd: String, Sendable, CaseIterable {
   case witness
   /// The words through which an image calls a C function of another one.
   case importSlot = "import"
+}
+
+extension BackEnd {
+  /// What is tried for a hook that asked for none, when the entries cannot be used: what sees most first.
+  static func besideEntry(for scope: HookScope) -> [BackEnd] {
+    if case .object = scope { return [.dynamic, .classSwitch, .witness] }
+    return [.dynamic, .vtable, .witness]
+  }
 }

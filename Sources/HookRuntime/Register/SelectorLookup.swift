@@ -123,10 +123,3 @@ package enum SelectorLookup {
     return TypeCatalog.shared.contains(name) ? nil : LookupError.noType(name, nearest: NearestNames.types(to: name)).description
   }
 }
-
-extension Sequence where Element: Hashable {
-  func uniqued() -> [Element] {
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
-  }
-}

@@ -202,6 +202,9 @@ package struct Metadata: Hashable, @unchecked Sendable {
     }
   }
 
+  /// The class and those it inherits from, the nearest first.
+  var classChain: [Metadata] { Array(sequence(first: self) { $0.superclass }) }
+
   /// The class's superclass.
   package var superclass: Metadata? {
     guard case .classType = kind else { return nil }

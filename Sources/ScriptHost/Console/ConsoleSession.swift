@@ -52,7 +52,7 @@ package final class ConsoleSession: @unchecked Sendable {
     self.mayWrite = mayWrite
     let id = "console-\(number)"
     environment = try Environment(
-      id: id, fileName: "console", log: log, rights: policy.map { PatchRights($0, id: id, asked: nil) })
+      id: id, fileName: "console", log: log, rights: policy.map { PatchRights($0, id: id, asked: nil) }, globals: PatchAPI.register)
     gate = ChangeGate(allows: mayWrite, session: id, log: log)
     environment.gate = gate
     try environment.makeConfig()

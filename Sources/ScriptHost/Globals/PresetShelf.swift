@@ -51,7 +51,7 @@ final class PresetShelf: Sendable {
     // Another text of it takes the place of the one before, in one step.
     let rights = policy.map { PatchRights($0, id: source.id, asked: source.header.permissions) }
     if let why = rights?.refusalToLoad { throw .denied("\(source.fileName): \(why); not loaded") }
-    let patch = try Patch(source, log: log, staged: true, rights: rights)
+    let patch = try Patch(source, log: log, staged: true, rights: rights, globals: PatchAPI.register)
     try patch.run(source.source)
     patch.installation.goLive(replacing: known?.patch.installation)()
     held.withLock { $0[source.id] = Held(patch: patch, source: source, users: (known?.users ?? []).union([user])) }

@@ -227,7 +227,7 @@ package final class PatchRegistry: Sendable {
     let used = PresetShelf.shared.patch(source.id)
     HookEngine.shared.unsettle(source.id)
     defer { HookEngine.shared.settle(source.id) }
-    let patch = try Patch(source, log: log, staged: used != nil, config: config, rights: rights(source))
+    let patch = try Patch(source, log: log, staged: used != nil, config: config, rights: rights(source), globals: PatchAPI.register)
     try run(patch, source)
     if let used { take(patch, from: used) }
     enter(patch, source, begin)
@@ -357,7 +357,7 @@ package final class PatchRegistry: Sendable {
       let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
       HookEngine.shared.unsettle(source.id)
       defer { HookEngine.shared.settle(source.id) }
-      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config, rights: rights(source))
+      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config, rights: rights(source), globals: PatchAPI.register)
       try run(patch, source)
       if let used { take(patch, from: used) }
       // What is switched off stays so.

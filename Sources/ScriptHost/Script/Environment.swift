@@ -104,10 +104,11 @@ package final class Environment: @unchecked Sendable {
   ///   - settings: what the global `config` has.
   ///   - staged: what is installed takes effect when the installation goes live.
   ///   - rights: under a policy.
+  ///   - globals: gives the new state what its scripts may name.
   package init(
     id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, folder: RawPath? = nil,
     settings: PatchSettings = PatchSettings(), log: HostLog,
-    staged: Bool = false, rights: PatchRights? = nil
+    staged: Bool = false, rights: PatchRights? = nil, globals: Globals
   ) throws(PatchError) {
     self.id = id
     self.fileName = fileName
@@ -137,7 +138,7 @@ package final class Environment: @unchecked Sendable {
       callIns.refusal = { rights.refusal(selector: "\($0).\($1)", of: $0) }
     }
     installation.add { [weak self] in self?.dropHandles() }
-    try PatchAPI.register(self)
+    try globals(self)
   }
 
   deinit {
@@ -146,6 +147,9 @@ package final class Environment: @unchecked Sendable {
     // Finalizers of scripts may run now, and want the rest to be there.
     openState = nil
   }
+
+  /// Registers what scripts may name, classes of handles first: the stages of the globals come later.
+  package typealias Globals = (Environment) throws(PatchError) -> Void
 
   /// The ids of all environments there are.
   private static let ids = Mutex<[ObjectIdentifier: String]>([:])

@@ -2,6 +2,15 @@
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
+internal import Synchronization
+
+/// What guards say of messages that nothing answers.
+struct MessageGuards: Sendable {
+  /// Whether one looks at messages at all.
+  let areOn: @Sendable () -> Bool
+  /// Whether calls of members that the receiver does not have may come back with something.
+  let contain: @Sendable (Any) -> Bool
+}
 
 /// What a script answers messages with; nil passes them on.
 private typealias LuaForward = (_ receiver: Any, _ selector: String, _ arguments: [Any?]) throws -> Any?
@@ -48,12 +57,15 @@ enum MessageAPI {
 
   // MARK: Members that are not there
 
+  /// Nil until a guard of messages begins, whose stage comes later.
+  static let guards = Mutex<MessageGuards?>(nil)
+
   /// `object.name`, and `object:name(…)` with `isCall`, where nothing has that name: an error, unless a guard looks at messages. Lua
   /// reads the name before it calls, and so reading it is a method where a guard contains.
   static func missing(_ text: String, _ receiver: @autoclosure () -> Any, isCall: Bool, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
-    guard MessageGuard.isOn, let name = callback.name else { return callback.fail(text) }
+    guard let guards = guards.withLock({ $0 }), guards.areOn(), let name = callback.name else { return callback.fail(text) }
     let receiver = receiver()
-    if !isCall, MessageGuard.contains(receiver) { return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory") }
+    if !isCall, guards.contain(receiver) { return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory") }
     return send(LuaWord.swiftName(name), to: receiver, .notFound(text), callback, patch, catching: false, first: isCall ? 1 : .max)
   }
 

@@ -22,7 +22,10 @@ package final class Patch: Sendable {
   ///   - staged: what it installs takes effect with `goLive`.
   ///   - rights: under a policy.
   ///   - config: the file of settings that the start was given.
-  init(_ source: PatchSource, log: HostLog, staged: Bool = false, config: RawPath? = nil, rights: PatchRights? = nil) throws(PatchError) {
+  ///   - globals: what its script may name.
+  init(
+    _ source: PatchSource, log: HostLog, staged: Bool = false, config: RawPath? = nil, rights: PatchRights? = nil, globals: Environment.Globals
+  ) throws(PatchError) {
     path = source.path.description
     header = source.header
     changed = source.changed
@@ -30,7 +33,7 @@ package final class Patch: Sendable {
       id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten,
       directory: source.directory, folder: source.path.parent,
       settings: PatchSettings(members: try PatchConfig.settings(of: source, chosen: config), isDeclared: source.header.config != nil), log: log,
-      staged: staged, rights: rights)
+      staged: staged, rights: rights, globals: globals)
   }
 
   package var id: String { environment.id }

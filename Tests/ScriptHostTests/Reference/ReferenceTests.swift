@@ -7,7 +7,7 @@ import Testing
 struct ReferenceTests {
   @Test("every global of a script is in the reference, and every entry is there")
   func globals() throws {
-    let environment = try Environment(id: "reference", fileName: "reference.lua", log: HostLog(recorder: nil, isVerbose: false))
+    let environment = try Environment(id: "reference", fileName: "reference.lua", log: HostLog(recorder: nil, isVerbose: false), globals: PatchAPI.register)
     // Made for texts that name it.
     try environment.makeConfig()
     let source = """

@@ -20,7 +20,7 @@ private struct TakesNothing { var f: (@escaping () -> Void) -> Void }
 struct ClosureTests {
   private func patch(_ source: String, _ globals: (Environment, UnsafeMutablePointer<SHLScope>) -> Void) throws -> Environment {
     let bytes = Array(source.utf8)
-    let made = try Environment(id: "closures.lua", fileName: "closures.lua", log: HostLog(recorder: nil, isVerbose: false))
+    let made = try Environment(id: "closures.lua", fileName: "closures.lua", log: HostLog(recorder: nil, isVerbose: false), globals: PatchAPI.register)
     try made.lua.withScope { globals(made, $0) }
     try made.run(bytes)
     return made

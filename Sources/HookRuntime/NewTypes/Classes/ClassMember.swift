@@ -146,9 +146,6 @@ extension Family {
 }
 
 extension Metadata {
-  /// The class and those it inherits from, the nearest first.
-  var classChain: [Metadata] { Array(sequence(first: self) { $0.superclass }) }
-
   /// The name that selectors begin with; nil for private classes, which cannot be spelled.
   var declaredName: String? {
     let name = _typeName(type, qualified: true)

@@ -24,8 +24,7 @@ final class PatchTimers: @unchecked Sendable {
   /// How long a timer of a patch that is being loaded waits until it looks again.
   private static let stagedPause: UInt64 = 2_000_000
 
-  /// - Parameter patch: nil: there is only what is done soon.
-  init(of patch: Environment?) { self.patch = patch }
+  init(of patch: Environment) { self.patch = patch }
 
   /// Notes a timer; answers why it cannot be.
   func add(_ timer: PatchTimer) -> String? {

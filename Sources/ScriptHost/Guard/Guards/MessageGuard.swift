@@ -4,6 +4,7 @@
 // comes here, from scripts and from Swift code alike; nothing is hooked for it.
 internal import HookRuntime
 private import SwiftMangling
+private import Synchronization
 
 enum MessageGuard {
   /// `unknown_selector` and `null` alike.
@@ -14,16 +15,19 @@ enum MessageGuard {
     _ = connection
   }
 
-  private static let connection: Void = Messages.setGuard { message, error in answer(message, error) }
+  private static let connection: Void = {
+    Messages.setGuard { message, error in answer(message, error) }
+    MessageAPI.guards.withLock { $0 = MessageGuards(areOn: { isOn }, contain: { contains($0) }) }
+  }()
 
   /// Whether calls of members that are not there may come back with something.
-  static func contains(_ receiver: Any) -> Bool {
+  private static func contains(_ receiver: Any) -> Bool {
     GuardRegistry.shared.active(.unknownSelector)?.settings.mode == .contain
       || GuardRegistry.shared.active(.null)?.settings.mode == .contain && NeutralReceiver.isNull(receiver)
   }
 
   /// Whether one looks at messages at all.
-  static var isOn: Bool { GuardRegistry.shared.active(.unknownSelector) != nil || GuardRegistry.shared.active(.null) != nil }
+  private static var isOn: Bool { GuardRegistry.shared.active(.unknownSelector) != nil || GuardRegistry.shared.active(.null) != nil }
 
   private static func answer(_ message: Message, _ error: CallError) -> UnknownMessage {
     let site = GuardSite.of(message.site)

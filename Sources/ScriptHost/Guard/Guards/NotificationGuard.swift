@@ -31,7 +31,11 @@ private final class Observers: @unchecked Sendable {
   private weak var run: GuardRun?
   /// By the address of what the center gave for it.
   private let known = Mutex<[UInt: Token]>([:])
-  private let worker = PatchTimers(of: nil)
+  /// One thread for all, made when an observer first outlives its object; nil: there is none, and observers stay.
+  private static let worker: HostWorker? = {
+    let worker = HostWorker("scripthost-end")
+    return worker.start() == 0 ? worker : nil
+  }()
   private struct Token: @unchecked Sendable { let object: AnyObject }  // only passed on
 
   init(_ run: GuardRun) { self.run = run }
@@ -56,7 +60,7 @@ private final class Observers: @unchecked Sendable {
     run.hit(
       "NotificationCenter.addObserver", "the observer of '\(name)' outlived the object it was made for, a \(type)",
       outcome: isTaken ? "the observer was removed" : "the observer stays", address: caller)
-    if isTaken { worker.soon { (try? NotificationCenterCalls.found())?.remove(token.object) } }
+    if isTaken { Self.worker?.add { (try? NotificationCenterCalls.found())?.remove(token.object) } }
   }
 }
 
