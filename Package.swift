@@ -1,9 +1,5 @@
 // swift-tools-version: 6.2
-// One package, dependencies point one way only:
-//
-//   scripthost (command) ──► ScriptHost ──► HookRuntime ──► CHookTrampoline, SwiftMangling
-//   ScriptHostBoot (preloaded) ──┘     ├──► LuaBridge   ──► CLuaShim (Lua is found at run time, never linked)
-//                                      └──► Journal (records: format, writer, reader)
+// One package, dependencies point one way only. ARCHITECTURE.md draws them, and Tests/Architecture holds the drawing against this file.
 //
 // Everything that is opened inside a program (all but the command) imports Glibc
 // and Synchronization, never Foundation: ARCHITECTURE.md says why.
