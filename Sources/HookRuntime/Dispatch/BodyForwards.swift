@@ -117,11 +117,11 @@ private struct EndingBodies {
 }
 
 extension HookedBody {
-  /// Where calls of `other` return to when this body hands them on: to itself, and where it goes through a merged body that calls, to
-  /// that one; such a body may also jump.
+  /// Where calls of `other` return to when this body hands them on: to itself, to what the runtime runs to carry the call on, and where it
+  /// goes through a merged body that calls, to that one; such a body may also jump.
   fileprivate func forwarders(to other: HookedBody) -> [HKTForwarder] {
-    let own = HKTForwarder(begin: body.address, end: body.address + UInt64(body.size), record: record)
-    guard let passage = body.passage, forwardFacts.passes(other.forwardFacts) else { return [own] }
-    return [own, HKTForwarder(begin: passage.code.lowerBound, end: passage.code.upperBound, record: record)]
+    var code = [body.address..<body.address + UInt64(body.size)] + body.way.continuesIn
+    if let passage = body.passage, forwardFacts.passes(other.forwardFacts) { code.append(passage.code) }
+    return code.map { HKTForwarder(begin: $0.lowerBound, end: $0.upperBound, record: record) }
   }
 }

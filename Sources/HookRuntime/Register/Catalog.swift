@@ -185,6 +185,7 @@ package final class ImageCatalog: @unchecked Sendable {
     addMergedBodies(to: &family)
     addVtableThunks(to: &family)
     seeWays(of: &family)
+    joinIsolatedDeinits(of: &family)
     return family
   }
 

@@ -1,7 +1,8 @@
 // Way — where a body's code takes the calls that enter it, as far as its exits tell.
 //
 // Owns what is read of a body's code so that one call of the program is one call of the selector: bodies that only jump to
-// another one, through functions of other selectors too, and generic functions that choose one of their specialisations.
+// another one, through functions of other selectors too, generic functions that choose one of their specialisations, and deinits that run
+// on an executor.
 private import CHookTrampoline
 internal import SwiftMangling
 
@@ -11,6 +12,8 @@ struct Way: Sendable {
   var forwardsTo: [UInt64] = []
   /// The function of another selector that it only jumps to: what that calls of the family is the same call.
   var through: Range<UInt64>?
+  /// Functions that the runtime runs in the end to carry out its call, on another thread perhaps: what they call of the family is the same call.
+  var continuesIn: [Range<UInt64>] = []
 }
 
 extension ImageCatalog {
@@ -54,6 +57,19 @@ extension ImageCatalog {
     guard let code = file.bytes(at: base.address - bias, count: base.size)?.baseAddress else { return }
     guard let exits = CodeExits.find(code, size: UInt64(base.size), address: base.address, most: Self.mostExits) else { return }
     family.bodies[0].way.forwardsTo += exits.lazy.filter { $0.is_jump && clones.contains($0.target) }.map(\.target)
+  }
+
+  /// An `isolated deinit` has two functions that free the object. The one that metadata names always runs, with the object as its self; all
+  /// that it does is to hand the other one to `swift_task_deinitOnExecutor`. So that other one is no body: it carries on the call of the first.
+  func joinIsolatedDeinits(of family: inout Family) {
+    guard family.declaration.kind.isDeinit else { return }
+    let isolated = family.bodies.filter { $0.declaration.kind == .isolatedDeinit }
+    guard !isolated.isEmpty, family.bodies.contains(where: { $0.declaration.kind == .deallocatingDeinit }) else { return }
+    let code = isolated.flatMap { body in [body.address..<body.address + UInt64(body.size)] + (body.passage.map { [$0.code] } ?? []) }
+    family.bodies.removeAll { $0.declaration.kind == .isolatedDeinit }
+    for index in family.bodies.indices where family.bodies[index].declaration.kind == .deallocatingDeinit {
+      family.bodies[index].way.continuesIn = code
+    }
   }
 
   private static let mostJumps = 4
