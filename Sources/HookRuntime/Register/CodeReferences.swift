@@ -14,6 +14,8 @@ struct CodeReferences {
     case uses
     /// As of `uses`, of all functions.
     case entrances
+    /// As of `uses`, of code without a name that functions only jump to.
+    case nameless
   }
 
   private let entries: UnsafeBufferPointer<UInt64>

@@ -15,13 +15,15 @@ package enum Doubt: Sendable, Hashable {
   case inliningUnknown(image: String, why: String)
   /// Its code is no more than a jump to this selector's, and calls go straight there.
   case elsewhere(String)
+  /// Its code is no more than a jump to code that has no name, and others go straight there.
+  case nameless
   /// Other selectors' calls enter its code, and nothing in a call tells whose it is: one of them, and how many there are.
   case othersCalls(String, count: Int)
 
   /// Calls are known to be missed, or none is known that is seen; or others' are taken for its own.
   package var isProven: Bool {
     switch self {
-    case .inlined, .notEntered, .stripped, .elsewhere, .othersCalls: true
+    case .inlined, .notEntered, .stripped, .elsewhere, .nameless, .othersCalls: true
     case .inliningUnknown: false
     }
   }
@@ -42,6 +44,7 @@ extension Doubt: CustomStringConvertible {
     case .stripped(let image): "calls that go to clones of it: \(image) is stripped, and clones have no names there"
     case .inliningUnknown(let image, let why): "copies of it that were inlined: \(image) \(why)"
     case .elsewhere(let other): "calls that go straight to \(other): the code of both is equal, and the compiler keeps one"
+    case .nameless: "calls that go straight to the code it jumps to, which has no name: several functions had equal code, and the compiler keeps one"
     case .othersCalls(let other, let count):
       "calls of \(other)\(count > 1 ? " and \(count - 1) more" : ""), too: their code is equal, the compiler keeps one, and a call does not tell whose it is"
     }
@@ -94,6 +97,7 @@ extension ImageCatalog {
     lock.withLock {
       var doubts: [Doubt] = []
       if let other = sharedCode.elsewhere(family, isCalled: { isCalled($0) }) { doubts.append(.elsewhere(other)) }
+      if symbols.hasLocalSymbols, sharedCode.isEnteredBehind(family) { doubts.append(.nameless) }
       if !tellsReceiver(family) {
         let others = sharedCode.others(in: family, isCalled: { isCalled($0) })
         if let first = others.first { doubts.append(.othersCalls(first, count: others.count)) }

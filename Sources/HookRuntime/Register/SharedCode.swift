@@ -5,8 +5,9 @@
 // are decoded only where all of them are passed alike.
 private import SwiftMangling
 
-/// What one image's selectors share. Immutable after init.
-final class SharedCode: Sendable {
+/// What one image's selectors share. Immutable after init but for what is found at the first question about code without a name: that is
+/// asked under the catalog's lock.
+final class SharedCode {
   private let symbols: SymbolTable
   private let bias: UInt64
   private let file: ELFFile
@@ -86,6 +87,31 @@ final class SharedCode: Sendable {
     return (selectors(atAddressesOf: family) + names(jumps, except: family)).uniqued()
   }
 
+  // MARK: Code without a name
+
+  /// Code that functions do no more than jump to and that has no name: what LLVM keeps of several equal functions when it may keep none of
+  /// them. Addresses of the file, ascending.
+  private(set) lazy var nameless: [UInt64] = {
+    let reader = MetadataReader(file: file)
+    return jumpers.keys.filter { namesAt($0).isEmpty && reader.importStub(at: $0) == nil }.sorted()
+  }()
+  private lazy var namelessUses = CodeReferences(.nameless, of: { self.nameless }, in: file, symbols)
+
+  /// Others than functions that only jump there name the code without a name that one of the bodies only jumps to.
+  func isEnteredBehind(_ family: Family) -> Bool {
+    family.bodies.contains { body in
+      guard let target = jumpTarget(body), namesAt(target).isEmpty, nameless.contains(target) else { return false }
+      let jumping = Set(jumpers[target]?.map(\.address) ?? [])
+      return namelessUses.sites(to: target).contains { site in symbols.symbol(containing: site).map { !jumping.contains($0.address) } ?? true }
+    }
+  }
+
+  /// Where the body goes, if it only jumps.
+  private func jumpTarget(_ body: Body) -> UInt64? {
+    guard body.size <= Int(Self.longestJump), let code = file.bytes(at: body.address - bias, count: body.size) else { return nil }
+    return Self.jumpTarget(code, at: body.address - bias)
+  }
+
   private func jumping(to address: UInt64) -> [String] { jumpers[address]?.map(\.nameText) ?? [] }
   private func namesAt(_ address: UInt64) -> [String] { symbols.symbols(at: address).map(\.nameText) }
 
@@ -102,10 +128,7 @@ final class SharedCode: Sendable {
 
   /// The body only jumps to code that has no name, as merged functions of a stripped image have none: nothing tells where its object is.
   func leadsToNamelessCode(_ body: Body) -> Bool {
-    guard body.size <= Int(Self.longestJump), let code = file.bytes(at: body.address - bias, count: body.size),
-      let target = Self.jumpTarget(code, at: body.address - bias)
-    else { return false }
-    return namesAt(target).isEmpty
+    jumpTarget(body).map { namesAt($0).isEmpty } ?? false
   }
 
   // MARK: What may be decoded
