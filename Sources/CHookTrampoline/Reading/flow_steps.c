@@ -97,6 +97,16 @@ static void note_stack(Step *step, const ZydisDecodedInstruction *in, const Zydi
   if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) step->writes_stack = true;
 }
 
+/// What the instruction reaches of memory, and how.
+static void note_memory(Step *step, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
+  if (in->mnemonic == ZYDIS_MNEMONIC_LEA || op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) return;
+  bool is_frame = op->mem.base == ZYDIS_REGISTER_RSP || op->mem.base == ZYDIS_REGISTER_RBP;
+  step->memory_offset = (int32_t)op->mem.disp.value;
+  step->addresses |= place_of(op->mem.base) | place_of(op->mem.index);
+  if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ && !is_frame) step->loads_elsewhere = true;
+  if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && !is_frame) step->stores_elsewhere = true;
+}
+
 /// What the instruction does to rsp and rbp.
 static void note_frame(Step *step, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
   step->frame_lea = NO_OFFSET;
@@ -172,6 +182,7 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
     } else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && in.mnemonic != ZYDIS_MNEMONIC_NOP) {
       step->reads |= place_of(op[i].mem.base) | place_of(op[i].mem.index);
       note_stack(step, &in, &op[i]);
+      note_memory(step, &in, &op[i]);
       if (in.mnemonic == ZYDIS_MNEMONIC_LEA) step->leads_by = place_of(op[i].mem.base);
       else if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ) {
         step->loads_by = step->loads ? 0 : place_of(op[i].mem.base);
@@ -180,6 +191,8 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
     }
   }
   step->names |= step->reads;
+  step->takes_flags = in.cpu_flags != NULL && in.cpu_flags->tested != 0;
+  if (in.mnemonic == ZYDIS_MNEMONIC_CMP || in.mnemonic == ZYDIS_MNEMONIC_TEST) step->compares = step->reads & ~step->addresses;
   step->reads &= ~(HKT_GPR(4) | HKT_GPR(5));
   bool on_r12 = in.operand_count_visible == 2 && same_register(&op[0], &op[1]) && place_of(op[0].reg.value) == HKT_GPR(12);
   step->clears_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_XOR;

@@ -1,4 +1,4 @@
-// Private to flow.c: what one instruction does, in places.
+// Private to this folder: what one instruction does, in places.
 #ifndef HKT_FLOW_STEPS_H
 #define HKT_FLOW_STEPS_H
 
@@ -28,6 +28,11 @@ typedef struct Step {
   bool copies_frame;       // the stack or frame pointer, to another register
   bool loads;              // reads memory …
   HKTPlaces loads_by;      // … by the address in that register; 0: by none, or by several
+  bool loads_elsewhere, stores_elsewhere;  // reads, writes memory that no stack or frame pointer leads to
+  int32_t memory_offset;   // the distance at which it loads or writes memory
+  bool takes_flags;        // what it does depends on them
+  HKTPlaces compares;      // registers it compares or tests
+  HKTPlaces addresses;     // registers by which it reaches memory
   HKTPlaces leads_by;      // the register that a lea computes an address from
   HKTPlaces copied;        // the register of which all 64 bits are copied to another
   bool loads_table;        // reads an entry of a table that may be one of jumps

@@ -86,4 +86,15 @@ HKTVariableUse hkt_variable_use(const HKTCode *code, uint64_t returns_to, const 
 /// where the function is not understood. False when there is certainly no such instruction there.
 bool hkt_read_call_site(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTPlaces *written);
 
+/// What is asked about functions that are called.
+typedef struct HKTLoopHost {
+  void *context;
+  /// The function at `target` does no more than to give what it always gives.
+  bool (*gives_same)(void *context, uint64_t target);
+} HKTLoopHost;
+
+/// The function has a loop that LLVM may have made of calls of itself with which it ended. False where its code shows that it has none, where
+/// it is not understood, and where it has more than 128 KiB.
+bool hkt_may_loop_for_calls(const HKTCode *code, const HKTLoopHost *host);
+
 #endif

@@ -17,13 +17,16 @@ package enum Doubt: Sendable, Hashable {
   case elsewhere(String)
   /// Its code is no more than a jump to code that has no name, and others go straight there.
   case nameless
+  /// It has a loop that calls of itself may have become.
+  case looped
   /// Other selectors' calls enter its code, and nothing in a call tells whose it is: one of them, and how many there are.
   case othersCalls(String, count: Int)
 
-  /// Calls are known to be missed, or none is known that is seen; or others' are taken for its own.
+  /// Calls are known to be missed, or none is known that is seen; or others' are taken for its own. Whether a loop was written
+  /// as one, only the source tells: it is told of each function that has one.
   package var isProven: Bool {
     switch self {
-    case .inlined, .notEntered, .stripped, .elsewhere, .nameless, .othersCalls: true
+    case .inlined, .notEntered, .stripped, .elsewhere, .nameless, .looped, .othersCalls: true
     case .inliningUnknown: false
     }
   }
@@ -45,6 +48,7 @@ extension Doubt: CustomStringConvertible {
     case .inliningUnknown(let image, let why): "copies of it that were inlined: \(image) \(why)"
     case .elsewhere(let other): "calls that go straight to \(other): the code of both is equal, and the compiler keeps one"
     case .nameless: "calls that go straight to the code it jumps to, which has no name: several functions had equal code, and the compiler keeps one"
+    case .looped: "calls of itself that the compiler made a loop of"
     case .othersCalls(let other, let count):
       "calls of \(other)\(count > 1 ? " and \(count - 1) more" : ""), too: their code is equal, the compiler keeps one, and a call does not tell whose it is"
     }
@@ -68,6 +72,7 @@ extension ImageCatalog {
     var doubts: [Doubt] = []
     if !symbols.hasLocalSymbols { doubts.append(.stripped(image: shortName)) }
     doubts += sharingDoubts(about: family)
+    if mayLoopForCalls(family) { doubts.append(.looped) }
     let isRead = depth == .full || isQuicklyRead || inlineTable.isAtHand
     if isRead {
       switch inlined(family) {

@@ -88,7 +88,7 @@ package enum Explanation {
     if !isWhole { return "covered in part: calls that go to a refused body are missed" }
     for doubt in doubts {
       switch doubt {
-      case .stripped, .notEntered, .elsewhere, .nameless: return "not known to be covered: a hook may miss \(doubt)"
+      case .stripped, .notEntered, .elsewhere, .nameless, .looped: return "not known to be covered: a hook may miss \(doubt)"
       case .othersCalls: return "covered, and more: a hook \(doubt.sentence)"
       case .inlined, .inliningUnknown: break
       }

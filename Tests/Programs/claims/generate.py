@@ -17,6 +17,8 @@ class Module:
     def __init__(self, random, name, names, isLibrary):
         self.random, self.name, self.names, self.isLibrary = random, name, names, isLibrary
         self.lines, self.calls, self.awaited = [], [], []
+        # What those have who import the module: declarations, and calls.
+        self.abroad, self.callsAbroad = [], []
 
     def new(self, owner, prefix="fn"):
         """A number for a function, and its name."""
@@ -229,12 +231,84 @@ public final class {second}: {protocol} {{ public init() {{}}; {i(INLINES[:5])}p
 @inline(never) public func use{h}(_ x: Int) -> Int {{ mark({h}); mark({i}); return H{owner}(x).k }}""")
                 self.call(f"use{h}(x)")
 
+    def recursive(self):
+        """What ends with calls of itself, of which the optimiser makes a loop."""
+        n, name = self.new("")
+        access, inline, i = self.access(), self.random.choice(INLINES[:5]), self.random.choice
+        end = i(["x", "x &* 3", "mixed(x)"])
+        shapes = [("_ x: Int, _ k: Int", "Int", f"k <= 0 ? {end} : {name}(x &+ 1, k - 1)", f"{name}(x, x)"),
+                  ("_ k: Int", "Int", f"k < 2 ? 1 : k {i(['&*', '&+', '|', '^'])} {name}(k &- 1)", f"{name}(x)"),
+                  ("_ x: Int, _ k: Int", "Bool", f"x == k ? true : k > 9 ? false : {name}(x, k + {i([1, 2])})", f"({name}(x, 2) ? 1 : 0)"),
+                  ("_ x: Double, _ k: UInt8", "Double", f"k == 0 ? x : {name}(x / 2, k - 1)", f"Int({name}(Double(x), UInt8(x & 7)))"),
+                  ("_ a: [Int], _ k: Int", "Int", f"k >= a.count ? 0 : a[k] &+ {name}(a, k + 1)", f"{name}([x, 2, 3], 0)"),
+                  ("_ k: Int, _ f: (Int) -> Int", "Int", f"f(k) < 0 || k <= 0 ? k : {name}(k - 1, f)", f"{name}(x) {{ $0 &* 2 }}"),
+                  ("_ k: Int", "Int", f"k <= 0 ? 1 : {name}(k - 1) &+ {name}(k - 2)", f"{name}(x & 3)"),
+                  ("_ x: Int, _ k: Int", "Int", f"k <= 0 ? x : k & 1 == 0 ? {name}(x &* 3, k / 2) : {name}(x &+ 1, k - 1)", f"{name}(1, x)")]
+        parameters, result, value, call = i(shapes)
+        if "mixed" in value and not any("func mixed" in line for line in self.lines): self.lines.append("@inline(never) func mixed(_ n: Int) -> Int { n &* 7 ^ 5 }")
+        self.lines.append(f"{inline}{access}func {name}({parameters}) -> {result} {{ mark({n}); return {value} }}")
+        self.call(call, bool(access))
+
+    def recursiveMembers(self):
+        """Members that end with calls of themselves, on their own object or another."""
+        owner, list = "R%d" % (len(self.names) + 1), "O%d" % (len(self.names) + 1)
+        n, name = self.new(owner)
+        m, static = self.new(owner)
+        g, getter = self.new(owner)
+        h, holds = self.new(list)
+        i = self.random.choice
+        self.lines.append(f"""public struct {owner} {{ public var n: Int; public init(n: Int) {{ self.n = n }}
+  {i(INLINES[:5])}public func {name}(_ k: Int) -> Int {{ mark({n}); return k <= 0 ? n : {owner}(n: n &+ 1).{name}(k - 1) }}
+  {i(INLINES[:5])}public static func {static}(_ k: Int) {{ mark({m}); if k > 0 {{ {static}(k - 1) }} }}
+  {i(["", "@inline(never) "])}public var {getter}: Int {{ mark({g}); return n <= 0 ? 7 : {owner}(n: n - 1).{getter} }}
+}}
+public final class {list} {{ let next: {list}?, k: Int; public init(_ next: {list}?, _ k: Int) {{ self.next = next; self.k = k }}
+  {i(INLINES[:5])}public func {holds}(_ x: Int) -> Bool {{ mark({h}); return k == x ? true : next?.{holds}(x) ?? false }} }}""")
+        for text in (f"{owner}(n: 2).{name}(x)", f"{{ {owner}.{static}(x); return 0 }}()", f"{owner}(n: x).{getter}",
+                     f"({list}({list}({list}(nil, 3), 2), 1).{holds}(x) ? 1 : 0)"): self.call(text)
+
+    def isolatedDeinits(self):
+        """Objects whose deinits the runtime hands to an executor."""
+        window, button, store = ("%s%d" % (c, len(self.names) + 1) for c in "WUA")
+        numbers = []
+        for owner in (window, button, store):
+            numbers.append(self.new(owner)[0])
+            self.names[numbers[-1]] = (owner, "deinit")
+        w, b, a = numbers
+        k = self.random.choice([1, 2, 7])
+        self.lines.append(f"""@MainActor open class {window} {{ var k: Int; public init(_ k: Int) {{ self.k = k }}; isolated deinit {{ mark({w}); k = {k} }} }}
+@MainActor public final class {button}: {window} {{ isolated deinit {{ mark({b}) }} }}
+public actor {store} {{ var k: Int; public init(_ k: Int) {{ self.k = k }}; isolated deinit {{ mark({a}); k &+= {k} }} }}
+{self.random.choice(INLINES[:5])}public func end{w}(_ x: Int) async -> Int {{
+  do {{ let o = x & 1 == 0 ? await {window}(x) : await {button}(x); _ = consume o }}
+  // What was handed to the main actor before is over then.
+  await MainActor.run {{}}
+  do {{ let o = {store}(x); _ = consume o }}
+  await MainActor.run {{}}
+  return x }}""")
+        self.awaited.append((f"await end{w}(x)", True))
+
+    def emittedIntoClients(self):
+        """Defaults that each client has a copy of: LLVM may fold equal ones of them into code without a name alone. The library's."""
+        if not self.isLibrary: return self.recursive()
+        protocol, plain, own = ("%s%d" % (c, len(self.names) + 1) for c in "PXY")
+        n, name = self.new(protocol)
+        m, longer = self.new(protocol)
+        self.lines.append(f"""public protocol {protocol} {{ func {name}(_ n: Int) -> Int }}
+extension {protocol} {{ @inlinable @inline(never) public func {name}(_ n: Int) -> Int {{ {self.body(n)} }}
+  @_alwaysEmitIntoClient @inline(never) public func {longer}(_ n: Int) -> Int {{ mark({m}); return {name}(n) &+ 1 }} }}
+public struct {plain}: {protocol} {{ public init() {{}} }}""")
+        self.abroad.append(f"struct {own}: {protocol} {{}}")
+        for text in (f"{plain}().{longer}(x)", f"({plain}() as any {protocol}).{name}(x)"): self.call(text)
+        for text in (f"{own}().{longer}(x)", f"({own}() as any {protocol}).{longer}(x)"): self.callsAbroad.append(text)
+
     def make(self, functions):
         first = len(self.names)
         while len(self.names) - first < functions:
             self.random.choice([self.free, self.free, self.generic, self.structure, self.classes, self.requirement, self.throwing, self.closure, self.opaque,
                                 self.pack, self.selfResult, self.initialisers, self.noncopyable, self.constrained, self.typedThrowing, self.asynchronous, self.asyncRequirement,
-                                self.specialised, self.existentials, self.equal, self.equal])()
+                                self.specialised, self.existentials, self.equal, self.equal, self.recursive, self.recursive, self.recursiveMembers, self.isolatedDeinits,
+                                self.emittedIntoClients])()
 
 
 def program(random):
@@ -246,7 +320,8 @@ def program(random):
     library.lines.append(f"@inline(never) public func drive(_ x: Int) -> Int {{ var s = 0\n{inside}\n  return s }}")
     waits = "\n".join(f"  s &+= {text}" for text, _ in library.awaited)
     library.lines.append(f"@inline(never) public func driveAsync(_ x: Int) async -> Int {{ var s = 0\n{waits}\n  return s }}")
-    calls = [text for text, _ in main.calls] + [text for text, isPublic in library.calls if isPublic]
+    calls = [text for text, _ in main.calls] + [text for text, isPublic in library.calls if isPublic] + library.callsAbroad
+    main.lines = library.abroad + main.lines
     calls += [text for text, _ in main.awaited] + [text for text, isPublic in library.awaited if isPublic]
     random.shuffle(calls)
     half = len(main.lines) // 2
