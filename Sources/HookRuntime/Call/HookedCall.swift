@@ -8,7 +8,7 @@ public struct HookedCall: ~Copyable {
   /// A closure that runs on the caller's thread.
   public typealias Handler = @Sendable (borrowing HookedCall) -> Void
 
-  // In the frame of the layer function.
+  // It lies in the frame of the layer function.
   private let changes: UnsafeMutablePointer<HandlerChanges>
   private var view: CallView { changes.pointee.view }
 
@@ -27,8 +27,9 @@ public struct HookedCall: ~Copyable {
   /// The number of declared arguments.
   public var argumentCount: Int { view.plan.arguments.count }
 
-  /// Argument `index` (from 0), or nil when it is of another type or not known in this body.
+  /// Argument `index` (from 0), or nil when it is of another type, not known in this body, or consumed by the original.
   public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
+    if changes.pointee.isConsumed(index) { return nil }
     guard let changed = changes.pointee.current(index) else { return Self.argument(index, of: view, as: type) }
     return changed.info.metadata == Metadata(type) ? TypedValue.load(UnsafeRawPointer(changed.memory), changed.info) : nil
   }
@@ -40,25 +41,32 @@ public struct HookedCall: ~Copyable {
   }
 
   /// Replaces argument `index`; false when it is of another type, not known in this body, cannot be kept alive, or has been used by the original.
+  /// - Parameters:
+  ///   - index: from 0.
+  ///   - value: of the argument's type.
+  ///   - forNextRun: the original has run, and is to run again with the new value.
   @discardableResult
-  public borrowing func setArgument<T>(_ index: Int, to value: T) -> Bool {
+  public borrowing func setArgument<T>(_ index: Int, to value: T, forNextRun: Bool = false) -> Bool {
     let plan = view.plan
     guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else {
       return false
     }
-    if changes.pointee.phase == HKT_EXIT, !plan.arguments[index].isInout { return false }
+    guard changes.pointee.mayStage(index, forNextRun: forNextRun) else { return false }
     guard changes.pointee.obstacle(toStaging: index) == nil, let owned = TypedValue.owned(value, as: info) else { return false }
     changes.pointee.stage(owned, at: index)
     return true
   }
 
-  /// What the original returned; nil before it ran, when it threw, or when the type is another or not known.
+  /// What the original returned, or the result that was set; nil without either, when it threw, or when the type is another or not known.
   public borrowing func result<T>(as type: T.Type = T.self) -> T? {
-    if let staged = changes.pointee.stagedResult {
+    switch changes.pointee.resultState {
+    case .missing, .threw: return nil
+    case .staged(let staged):
       return staged.info.metadata == Metadata(type) ? TypedValue.load(UnsafeRawPointer(staged.memory), staged.info) : nil
+    case .returned: break
     }
     let result = view.plan.result
-    guard changes.pointee.hasRun, !view.didThrow, let info = result.info, info.metadata == Metadata(type) else { return nil }
+    guard let info = result.info, info.metadata == Metadata(type) else { return nil }
     return view.reader.withMemory(result.location, info, isResult: true) { TypedValue.load($0, info) } ?? nil
   }
 
@@ -76,9 +84,9 @@ public struct HookedCall: ~Copyable {
     return true
   }
 
-  /// The error the original threw.
+  /// The error the original threw; nil where it returned, and where a result was set in the error's place.
   public var error: (any Error)? {
-    guard changes.pointee.hasRun, changes.pointee.stagedResult == nil, view.thrownError != 0 else { return nil }
+    guard case .threw = changes.pointee.resultState, view.thrownError != 0 else { return nil }
     // The word is a reference to the box that `any Error` is; the copy is retained.
     return unsafeBitCast(view.thrownError, to: (any Error).self)
   }

@@ -18,8 +18,8 @@ package import CHookTrampoline
 package struct HandlerChanges {
   package let view: CallView
   package let phase: HKTPhase
-  /// How often the original ran for this handler.
-  package var originalRuns = 0
+  /// How often the original ran before this handler, or for it: once already where the handler is an `after`.
+  package var originalRuns: Int
   /// The original trapped and was left: what it consumes is lost, there is no result, and it cannot run again.
   package var didTrap = false
   /// Owned, not counted by the compiler: calls that change nothing have nothing to end.
@@ -28,6 +28,7 @@ package struct HandlerChanges {
   package init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
     view = CallView(call)
     self.phase = phase
+    originalRuns = phase == HKT_EXIT ? 1 : 0
   }
 
   /// Nothing is asked of it any more. The values were given away or destroyed before.
@@ -40,7 +41,10 @@ package struct HandlerChanges {
   private var writer: ValueWriter { ValueWriter(view.call) }
   /// The original has run, so that what it left is there.
   @inline(__always)
-  var hasRun: Bool { phase == HKT_EXIT || originalRuns > 0 }
+  package var hasRun: Bool { originalRuns > 0 }
+  /// The original ran or trapped: what it consumes it has taken over.
+  @inline(__always)
+  package var hasTaken: Bool { originalRuns > 0 || didTrap }
 
   @inline(__always)
   private var known: ChangeRecord? { record?.takeUnretainedValue() }
@@ -67,8 +71,35 @@ package struct HandlerChanges {
 
   /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
   package func isConsumed(_ index: Int) -> Bool {
-    guard hasRun || didTrap, plan.arguments.indices.contains(index) else { return false }
+    guard hasTaken, plan.arguments.indices.contains(index) else { return false }
     return plan.arguments[index].isConsumed && current(index) == nil
+  }
+
+  /// What has become of the struct or enum that the call is on.
+  /// - Parameter plan: as the plan of this call has it.
+  package func selfState(_ plan: ValueSelfPlan) -> SelfAfterCall {
+    guard hasTaken else { return .left }
+    // A trap may have left it half given away.
+    if didTrap, case .unknown = plan.access, !(plan.info?.isTrivial ?? false) { return .unknown }
+    return view.selfAfterCall(plan)
+  }
+
+  /// What the handler sees as the outcome of its call.
+  package enum ResultState {
+    /// The original has not run, and the handler set no result.
+    case missing
+    /// The handler set this one.
+    case staged(OwnedValue)
+    /// The original returned: its result is in the frame.
+    case returned
+    /// The original threw: its error is in the frame.
+    case threw
+  }
+
+  package var resultState: ResultState {
+    if let staged = stagedResult { return .staged(staged) }
+    if !hasRun { return .missing }
+    return view.didThrow ? .threw : .returned
   }
 
   /// Something else can take the place of the error that the original threw.
@@ -90,6 +121,14 @@ package struct HandlerChanges {
     case lost(OutcomeReach)
     /// It is borrowed by an access that ends where nobody sees it, so that nothing would release a new value.
     case borrowed
+  }
+
+  /// A new value of the argument would be of use: until the original has run, and for variables of the caller to the handler's end.
+  /// - Parameters:
+  ///   - index: of an argument that the function has.
+  ///   - forNextRun: the value is passed to a further run of the original.
+  package func mayStage(_ index: Int, forNextRun: Bool = false) -> Bool {
+    !hasTaken || forNextRun || view.withPlan { $0.traits[index].isInout }
   }
 
   package func obstacle(toStaging index: Int) -> ArgumentObstacle? {

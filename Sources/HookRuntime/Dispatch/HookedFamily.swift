@@ -277,7 +277,7 @@ final class HookedFamily {
     for body in bodies + arrivals where !body.hasPlan { plan(body) }
   }
 
-  /// Of all bodies, made now where nobody asked before.
+  /// The plans of all bodies, made now where nobody asked before.
   var plans: [CallPlan] {
     planAll()
     // A record's plan is retained for ever.
@@ -298,7 +298,8 @@ package enum SelfAfterCall: UInt8 {
 }
 
 extension CallView {
-  /// - Parameter self: as the plan of this call has it.
+  /// What the original leaves of the value that the call is on; handlers ask `HandlerChanges.selfState`, which knows whether it has run.
+  /// - Parameter value: as the plan of this call has it.
   package func selfAfterCall(_ value: ValueSelfPlan) -> SelfAfterCall {
     if value.info?.isTrivial ?? false { return .left }
     switch value.access {

@@ -95,9 +95,9 @@ extension ScriptReference {
         """),
     ScriptEntry("Call", "type", .value, "string", "The name of the type that declares the function."),
     ScriptEntry("Call", "selector", .value, "string", "The selector's name."),
-    ScriptEntry("Call", "args", .value, "table", "Arguments by position and label; `before` and `around` may set them. A label that is a Lua word gets a trailing underscore."),
-    ScriptEntry("Call", "result", .value, "any", "The original's result; `after` and `around` may set it."),
-    ScriptEntry("Call", "error", .value, "any", "What the original threw; nil when it returned."),
+    ScriptEntry("Call", "args", .value, "table", "Arguments by position and label; `before` and `around` may set them until the original has run, `inout` ones to the end. Another run gets what is passed to `call:original(…)`. A label that is a Lua word gets a trailing underscore."),
+    ScriptEntry("Call", "result", .value, "any", "The original's result, or the one that was set; `after` and `around` may set it."),
+    ScriptEntry("Call", "error", .value, "any", "What the original threw; nil when it returned, and once a result was set in the error's place."),
     ScriptEntry("Call", "errno", .value, "integer", "Of a C function: errno behind the call; it can be set.",
       example: """
         -- With wait: programs that import no such function are no error.

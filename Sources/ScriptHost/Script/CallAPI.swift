@@ -76,12 +76,10 @@ enum CallAPI {
       case .args: return callback.done(shl_handle(patch.classes.arguments, 0, 0, script.pointee.serial))
       case .result: return result(script, bridge, callback)
       case .error:
-        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.errorBox() : 0
+        guard case .threw = script.pointee.changes.resultState else { return callback.done(shl_nil()) }
+        let error = script.pointee.view.errorBox()
         // Thrown, and out of reach: neither an error of its own nor none.
-        if error == 0, script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT, script.pointee.view.didThrow {
-          return callback.done(shl_handle(patch.classes.value, CallValues.notDecodedMark, 0, 0))
-        }
-        return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
+        return callback.done(error == 0 ? shl_handle(patch.classes.value, CallValues.notDecodedMark, 0, 0) : errorHandle(patch, script, error))
       case .errno_: return callback.done(shl_int(Int64(script.pointee.view.call.pointee.error_number)))
       case .duration: return duration(script, callback)
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
@@ -113,7 +111,7 @@ enum CallAPI {
     case .value(let plan):
       guard let info = plan.info else { break }
       if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
-      switch script.pointee.selfAfterCall(plan) {
+      switch script.pointee.changes.selfState(plan) {
       case .left: break
       case .gone: return callback.done(shl_handle(bridge.classes.value, CallValues.consumedMark, 0, 0))
       case .unknown: return callback.done(shl_handle(bridge.classes.value, CallValues.perhapsConsumedMark, 0, 0))
@@ -142,12 +140,13 @@ enum CallAPI {
   }
 
   private static func result(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    if !script.pointee.hasRun {
-      return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
-    }
-    if script.pointee.view.didThrow && script.pointee.changes.stagedResult == nil { return callback.done(shl_nil()) }
-    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-      callback.done(CallValues.result(script, bridge, $0.baseAddress!))
+    switch script.pointee.changes.resultState {
+    case .missing: return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
+    case .threw: return callback.done(shl_nil())
+    case .staged, .returned:
+      return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+        callback.done(CallValues.result(script, bridge, $0.baseAddress!))
+      }
     }
   }
 
@@ -221,11 +220,15 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      guard script.pointee.phase != HKT_EXIT || script.pointee.plan.arguments[index].isInout else {
-        return callback.fail("the original has run; its arguments cannot be changed any more")
-      }
-      return stage(index, callback[2], script, patch, callback)
+      guard script.pointee.changes.mayStage(index) else { return refuseArgument(script, callback) }
+      return stage(index, callback[2], script, patch, callback, forNextRun: false)
     }
+  }
+
+  /// The original has had its arguments.
+  private static func refuseArgument(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
+    let advice = script.pointee.phase == HKT_AROUND && !script.pointee.didTrap ? "; pass those of another run to call:original(…)" : ""
+    return callback.fail("the original of '\(script.pointee.hook.selector)' has run: its arguments cannot be changed any more\(advice)")
   }
 
   static let argumentsLength: SHLFunction = { context, callback in
@@ -236,11 +239,11 @@ enum CallAPI {
   }
 
   private static func stage(
-    _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback
+    _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback, forNextRun: Bool
   ) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     do throws(BridgeError) {
-      try CallValues.stageArgument(index, value, script, bridge)
+      try CallValues.stageArgument(index, value, script, bridge, forNextRun: forNextRun)
       return 0
     } catch {
       let name = script.pointee.plan.arguments[index].label ?? "\(index + 1)"
@@ -313,7 +316,7 @@ enum CallAPI {
       )
     }
     for index in 0..<given {
-      let outcome = stage(index, callback[index + 1], script, patch, callback)
+      let outcome = stage(index, callback[index + 1], script, patch, callback, forNextRun: true)
       if outcome < 0 { return outcome }
     }
     return 0

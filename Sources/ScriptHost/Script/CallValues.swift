@@ -141,15 +141,16 @@ enum CallValues {
   // MARK: Changing
 
   /// Most numbers and Bools are staged without us: see StagedBits.
-  static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
-    if !stageBits(index, value, script) { try stageByPlan(index, value, script, bridge) }
+  /// - Parameter forNextRun: it is passed to a run of the original, the first or a further one.
+  static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge, forNextRun: Bool) throws(BridgeError) {
+    if !stageBits(index, value, script, forNextRun: forNextRun) { try stageByPlan(index, value, script, bridge) }
   }
 
   /// A number, a Bool or a short text for a slot of its kind. False, with nothing done, for all else.
   @inline(__always)
-  private static func stageBits(_ index: Int, _ value: SHLValue, _ script: Call) -> Bool {
+  private static func stageBits(_ index: Int, _ value: SHLValue, _ script: Call, forNextRun: Bool) -> Bool {
     // A handle to the argument goes on showing what was passed, which is a matter of the record.
-    guard script.pointee.arguments.changeable, index < SHLArguments.room, !script.pointee.arguments.isBorrowed(index),
+    guard script.pointee.arguments.changeable || forNextRun && script.pointee.hasNoRecord, index < SHLArguments.room, !script.pointee.arguments.isBorrowed(index),
       let bits = bits(of: value, for: script.pointee.view.withPlan { $0.slots[index] }, index, script)
     else { return false }
     script.pointee.arguments.stage(bits, at: index)
@@ -529,7 +530,7 @@ enum CallValues {
     let call = script.pointee.view.call
     guard let trap = Containment.catching(keptBy: call.pointee.thread, { _ = hkt_call_proceed_contained(call, $0) }) else { return nil }
     script.pointee.changes.originalRuns -= 1
-    script.pointee.changes.didTrap = true
+    script.pointee.noteTrap()
     return trap
   }
 
@@ -544,7 +545,7 @@ enum CallValues {
       return hkt_call_proceed(view.call)
     }
     applyBits(script)
-    script.pointee.arguments.readable = false
+    script.pointee.arguments.originalRuns()
     script.pointee.changes.originalRuns = 1
     hkt_call_proceed(view.call)
   }
@@ -559,7 +560,6 @@ enum CallValues {
       throw .runsOnce(script.pointee.hook.selector)
     }
     former?.noteChange(script)
-    if !script.pointee.hasNoRecord { script.pointee.arguments.close() }
-    script.pointee.arguments.readable = false
+    script.pointee.arguments.originalRuns()
   }
 }

@@ -203,7 +203,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
     var script = ScriptCall(HandlerChanges(call, HKT_AROUND), hook: self, patch: owner, serial: serial(of: call), up: thread.pointee.top)
-    script.changes.didTrap = true
+    script.noteTrap()
     var reason = trap.reason
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script

@@ -31,7 +31,7 @@ struct ScriptCall {
   init(
     _ changes: HandlerChanges, hook: LuaHook?, patch: Unmanaged<Environment>?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
   ) {
-    arguments = SHLArguments(changes.view, changes.phase, serial: serial)
+    arguments = SHLArguments(changes, serial: serial)
     owner = patch
     self.changes = changes
     self.hook = hook
@@ -46,7 +46,7 @@ struct ScriptCall {
     up: UnsafeMutablePointer<ScriptCall>?
   ) {
     // Every field is plain, and counts no reference: assigning it does not look at what was there.
-    script.pointee.arguments.begin(changes.view, changes.phase, serial: serial)
+    script.pointee.arguments.begin(changes, serial: serial)
     script.pointee.changes = changes
     script.pointee.hook = hook
     script.pointee.owner = patch
@@ -67,7 +67,10 @@ struct ScriptCall {
   var plan: CallPlan { view.plan }
   /// The original has run, so that what it left is there.
   @inline(__always)
-  var hasRun: Bool { changes.originalRuns > 0 || changes.phase == HKT_EXIT }
+  var hasRun: Bool { changes.originalRuns > 0 }
+  /// The original ran or trapped: what it consumes it has taken over.
+  @inline(__always)
+  private var hasTaken: Bool { changes.originalRuns > 0 || changes.didTrap }
   /// The original ran and threw a typed error: it lies where the result would, and stays there.
   var threwTyped: Bool {
     guard hasRun, case .typed = plan.thrown else { return false }
@@ -79,7 +82,13 @@ struct ScriptCall {
   @inline(__always)
   var changesNothing: Bool { changes.record == nil && !arguments.isChanged }
   /// The frame holds the arguments that `arguments` has not anew: none else was changed by the handler, or consumed by the original.
-  var argumentsAreInFrame: Bool { changes.record == nil && ((!hasRun && !didTrap) || !view.withPlan { $0.consumesArguments }) }
+  var argumentsAreInFrame: Bool { changes.record == nil && (!hasTaken || !view.withPlan { $0.consumesArguments }) }
+
+  /// The original trapped and was left: what it consumes is lost, and nothing passes it new arguments.
+  mutating func noteTrap() {
+    changes.didTrap = true
+    arguments.originalRuns()
+  }
 
   /// To be called before the first change that is more than bits: what was staged as bits is a change like that from now on.
   mutating func settleBits() {
@@ -120,15 +129,8 @@ struct ScriptCall {
       guard index < plan.argumentCount else { return nil }
       let recipe = plan.recipes[index]
       if case .none = recipe.kind { return nil }
-      return recipe.isConsumed && (hasRun || didTrap) ? nil : recipe
+      return recipe.isConsumed && hasTaken ? nil : recipe
     }
-  }
-
-  /// Whether the struct or enum that the call is on is still there.
-  func selfAfterCall(_ plan: ValueSelfPlan) -> SelfAfterCall {
-    guard hasRun || didTrap else { return .left }
-    // A trap may have left it half given away.
-    return didTrap && plan.access == .unknown && !(plan.info?.isTrivial ?? false) ? .unknown : view.selfAfterCall(plan)
   }
 
   /// Gives `body` the memory of a borrowed value, as it is now.
@@ -145,7 +147,7 @@ struct ScriptCall {
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
-      if selfAfterCall(plan) != .left { return nil }
+      guard case .left = changes.selfState(plan) else { return nil }
       return read(plan.location, plan.info, borrowed, body)
     case .result(let run):
       if run != changes.resultNumber { return changes.formerResult(run).map { body($0 + borrowed.offset) } }

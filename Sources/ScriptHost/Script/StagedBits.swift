@@ -15,17 +15,18 @@ extension SHLArguments {
   /// Arguments from here on are staged as any other value.
   static let room = Int(SHL_MOST_STAGED)
 
-  /// Of a handler that begins.
+  /// The arguments of a handler that begins.
   @inline(__always)
-  init(_ view: CallView, _ phase: HKTPhase, serial: UInt64) {
+  init(_ changes: HandlerChanges, serial: UInt64) {
     self.init()
-    begin(view, phase, serial: serial)
+    begin(changes, serial: serial)
   }
 
   /// Fills in all but the room for new arguments, which holds nothing as long as `staged` says so: a call of a handler that changes
   /// nothing does not write it.
   @inline(__always)
-  mutating func begin(_ view: CallView, _ phase: HKTPhase, serial: UInt64) {
+  mutating func begin(_ changes: HandlerChanges, serial: UInt64) {
+    let view = changes.view
     let (slots, count, consumes) = view.withPlan { ($0.slots, $0.argumentCount, $0.consumesArguments) }
     let frame = view.call.pointee.frame!
     self.serial = serial
@@ -36,10 +37,14 @@ extension SHLArguments {
       // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
       places: UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self), count: Int32(truncatingIfNeeded: count))
     borrowed = 0
-    readable = phase != HKT_EXIT || !consumes
-    changeable = phase != HKT_EXIT
+    changeable = changes.originalRuns == 0
+    readable = changeable || !consumes
     staged = 0
   }
+
+  /// The original runs now: what arguments are, and which of them may still be set, is asked of HandlerChanges from here on.
+  @inline(__always)
+  mutating func originalRuns() { (readable, changeable) = (false, false) }
 
   @inline(__always)
   var isChanged: Bool { staged != 0 }
@@ -58,7 +63,7 @@ extension SHLArguments {
     staged |= 1 << UInt8(truncatingIfNeeded: index)
   }
 
-  /// As it was passed.
+  /// Forgets the new value: the argument is again what was passed.
   mutating func unstage(_ index: Int) { if hasStaged(index) { staged &= ~(1 << UInt8(truncatingIfNeeded: index)) } }
 
   @inline(__always)

@@ -270,6 +270,10 @@ run deep answers "$work/traps-O" deep fatal
 says "below 5000 frames" "$work/deep.out" '-2'
 says "a function that answers is told the reason" "$work/deep.err" 'reason	traps/traps.swift:32: Fatal error: the till is empty (SIGILL)'
 
+run taken taken "$work/traps-Onone" keep "a text"
+says "an argument that the original took over is not read" "$work/taken.err" $'taken\t<consumed>'
+says "the function answers all the same" "$work/taken.out" '-5'
+
 run limit limit "$work/traps-O" price range
 check "beyond the limit the program ends as it would" [ "$(cat "$work/limit.status")" = 132 ]
 says "the limit is told" "$work/limit.err" 'trapped 2 times in 60 s and is not contained any more'

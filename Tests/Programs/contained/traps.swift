@@ -121,6 +121,13 @@ public final class Till {
   @inline(never) public func dive(_ how: String, _ n: Int) -> Int { down(how, n) &+ hidden(0) &* 2 }
   /// A frame for each: what it does behind the call keeps the optimiser from making a loop of it.
   @inline(never) func down(_ how: String, _ n: Int) -> Int { (n == 0 ? trap(how) : down(how, n - 1)) ^ hidden(0) }
+  /// It has ended its argument when it traps.
+  @inline(never) public func keep(_ text: __owned String) -> Int {
+    label = text
+    label = ""
+    return trap("range")
+  }
+  var label = ""
   /// No patch contains it.
   @inline(never) public func plain(_ how: String) -> Int { trap(how) ^ hidden(0) ^ hidden(0) }
 }
@@ -194,6 +201,7 @@ func work() {
     for _ in 0..<2000 { _ = Desk.till.price(kind) &+ Desk.till.price("moved field") &+ Desk.till.price("moved element") }
     print("tables", [Desk.till.table, Desk.till.shelf.table, Desk.till.shelves[0].table, Desk.till.shelves[1].table].map { $0["a"] ?? [] })
   case "deep": print(Desk.till.deep(how, 5000))
+  case "keep": print(Desk.till.keep(String(repeating: how, count: 9)))
   case "plain": print(Desk.till.plain(how))
   case "once": print(Desk.till.once())
   case "sorted": print(Desk.till.sorted())

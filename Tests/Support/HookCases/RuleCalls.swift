@@ -17,6 +17,8 @@ func brokenRules(without: Set<String> = []) -> [String] {
   if nested != "original 2 another text of more than fifteen bytes, outside 1 a text of more than fifteen bytes" {
     broken.append("handlers further out go on with what they passed: found \(nested)")
   }
+  let label = Basket(name: "a name of more than fifteen bytes", lines: [1, 2]).label("in ")
+  if label != "a name of more than fifteen bytes 2" { broken.append("a struct's self after the original: found \(label)") }
   // What an outcome replaced may be kept until a call begins further up the stack, as that one did.
   if Token.alive != 0 { broken.append("objects that were given away: \(Token.alive) are left") }
   return broken
@@ -34,6 +36,9 @@ private let callRules: [(rule: String, n: Int, expected: String)] = [
   ("replaces the original's error", -3, "5, sum 11, original (-3)"),
   ("runs the original again", 4, "10, sum 12, original (4)(5)"),
   ("sets a result before the original runs", 3, "6, sum 11, original (3)"),
+  ("sets another argument after the original", 3, "6, sum 11, original (3)"),
+  ("reads the result it set before the original runs", 4, "6, sum 10, original "),
+  ("sees no error once a result took its place", -3, "5, sum 11, original (-3)"),
 ]
 
 private func called(_ rule: String, _ n: Int) -> String {

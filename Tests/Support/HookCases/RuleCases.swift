@@ -5,6 +5,7 @@ import HookSubjects
 
 private let ruleCall = "static \(module).Rules.call(_:_:_:)"
 private let ruleKeep = "static \(module).Rules.keep(_:_:)"
+private let ruleLabel = "\(module).Basket.label(_:)"
 private let ruleNested = "static \(module).Rules.nested(_:_:)"
 
 @MainActor let ruleCases: [(String, () throws -> Void)] = [
@@ -51,6 +52,17 @@ private let ruleNested = "static \(module).Rules.nested(_:_:)"
           case "sets a result before the original runs":
             try call.setResult(to: 77)
             return try call.original()
+          case "sets another argument after the original":
+            try call.original()
+            try call.set(1, to: 9)
+            return try call.argument(1)
+          case "reads the result it set before the original runs":
+            try call.setResult(to: 5)
+            return try call.result(as: Int.self) + 1
+          case "sees no error once a result took its place":
+            _ = try? call.original()
+            try call.setResult(to: 5)
+            return call.error == nil ? 5 : 7
           default: return try call.original()
           }
         }
@@ -65,6 +77,11 @@ private let ruleNested = "static \(module).Rules.nested(_:_:)"
           case "kept: runs the original again": return try call.original() + call.original()
           default: return try call.original(rule, Token(2))
           }
+        }
+        try Hooks(Basket.self).around("label(_:)") { (call) -> String in
+          try call.original()
+          guard let basket = call.instance else { return "no instance" }
+          return "\(basket.name) \(basket.lines.count)"
         }
         try Hooks.before(ruleNested) { (call, n: Int, text: String) in
           try call.set(0, to: n + 1)
@@ -102,11 +119,21 @@ private let ruleNested = "static \(module).Rules.nested(_:_:)"
           call.setResult(to: 5)
         case "runs the original again":
           call.proceed()
-          call.setArgument(1, to: 5)
+          call.setArgument(1, to: 5, forNextRun: true)
           call.proceed()
         case "sets a result before the original runs":
           call.setResult(to: 77)
           call.proceed()
+        case "sets another argument after the original":
+          call.proceed()
+          if call.setArgument(1, to: 9) { call.setResult(to: 9) }
+        case "reads the result it set before the original runs":
+          call.setResult(to: 5)
+          call.setResult(to: (call.result(as: Int.self) ?? 0) + 1)
+        case "sees no error once a result took its place":
+          call.proceed()
+          call.setResult(to: 5)
+          if call.error != nil { call.setResult(to: 7) }
         default: call.proceed()
         }
       }
@@ -133,13 +160,15 @@ private let ruleNested = "static \(module).Rules.nested(_:_:)"
         let inside = call.result(as: String.self) ?? "?"
         call.setResult(to: "\(inside), outside \(call.argument(0, as: Int.self)!) \(call.argument(1, as: String.self)!)")
       }
+      // It has no member for the value that a method runs on.
+      let label = try engine.around(ruleLabel) { call in call.setResult(to: "a name of more than fifteen bytes 2") }
       // Such a closure neither fails nor throws.
       let others: Set = [
         "fails before the original", "fails after the original", "throws after the original", "throws before the original",
         "kept: throws before the original",
       ]
       check(brokenRules(without: others), [], "rules")
-      for hook in [called, kept, inner, outer] { hook.remove() }
+      for hook in [called, kept, label, inner, outer] { hook.remove() }
       check(Token.alive, 0, "objects")
     }
   ),

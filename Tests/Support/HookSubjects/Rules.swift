@@ -26,6 +26,17 @@ public enum Rules {
   @inline(never) public static func nested(_ n: Int, _ text: String) -> String { "original \(n) \(text)" }
 }
 
+/// A value whose members own memory; its method leaves it as it is.
+public struct Basket {
+  public let name: String
+  public let lines: [Int]
+  public init(name: String, lines: [Int]) {
+    self.name = name
+    self.lines = lines
+  }
+  @inline(never) public func label(_ prefix: String) -> String { "\(prefix)\(name) with \(lines)" }
+}
+
 public final class Token {
   public nonisolated(unsafe) static var alive = 0  // the cases run on one thread
   public let number: Int

@@ -17,8 +17,8 @@ public struct Call<Position: CallPosition, Instance, Output, each Argument> {
 
   /// The object or value that the method runs on, the type of a static member.
   ///
-  /// nil for free functions and initialisers, after a `deinit`, and in bodies from which the optimiser removed it. In a `deinit`
-  /// it must not be kept: the object is gone when the handler returns.
+  /// nil for free functions and initialisers, after a `deinit`, in bodies from which the optimiser removed it, and behind the original where
+  /// that consumed the value, or may have. In a `deinit` it must not be kept: the object is gone when the handler returns.
   public var instance: Instance? { try? state().pointee.instance() }
 
   /// The full name of the function: `Shop.Cart.total(tax:)`.
@@ -39,6 +39,8 @@ public struct Call<Position: CallPosition, Instance, Output, each Argument> {
   }
 
   /// Replaces an argument for the handlers inside and the original; of an `inout` argument, the caller's variable.
+  ///
+  /// Once the original has run, only the caller's variables can be set; another run gets what is passed to `original`.
   /// - Parameters:
   ///   - key: the label, or the position from 0.
   ///   - value: of the argument's type.
@@ -72,10 +74,10 @@ public enum Positions {
 }
 
 extension Call where Position: OutcomePosition {
-  /// What the original returned, or a handler inside made of it. In `around` once the original ran.
+  /// What the original returned, or a handler inside made of it, or the result that this handler set. In `around` once there is one of these.
   public func result<T>(as type: T.Type = T.self) throws(HandlerError) -> T { try state().pointee.result() }
 
-  /// What the original threw; nil where it returned.
+  /// What the original threw; nil where it returned, and where a result was set in the error's place.
   public var error: (any Error)? {
     do throws(HandlerError) { return try state().pointee.error } catch { return error }
   }

@@ -59,7 +59,7 @@ struct HandlerCall: ~Copyable {
     }
     guard let info = argument.info else { throw notReadable(ArgumentReason.unreadable(argument) ?? "its type is not known") }
     let kept = changes.current(index)
-    if kept == nil, hasRun, argument.isConsumed { throw notReadable("the original has consumed it") }
+    if changes.isConsumed(index) { throw notReadable("the original has consumed it") }
     if kept == nil, !argument.location.isWhole { throw notReadable(ArgumentReason.unreadable(argument) ?? "parts of it are missing") }
     let value: T?
     if info.isBorrowedFunction {
@@ -97,10 +97,12 @@ struct HandlerCall: ~Copyable {
   /// Makes `value` what the original, and the handlers inside, get as argument `index`.
   /// - Parameter forNextRun: the original runs again, with it.
   mutating func setArgument<T>(_ index: Int, to value: T, forNextRun: Bool = false) throws(HandlerError) {
-    if changes.record == nil, !hasRun || forNextRun, takesWord(index, Metadata(T.self)) { return words.stage(value, at: index) }
+    if changes.record == nil, takesWord(index, Metadata(T.self)), changes.mayStage(index, forNextRun: forNextRun) {
+      return words.stage(value, at: index)
+    }
     settleWords()
     let argument = try plan(ofArgument: index)
-    if hasRun, !argument.isInout, !forNextRun { throw .tooLate(selector: selector) }
+    guard changes.mayStage(index, forNextRun: forNextRun) else { throw .tooLate(selector: selector) }
     if let obstacle = changes.obstacle(toStaging: index) { throw notReplaceable(index, argument, obstacle) }
     // What can be replaced is of a known type.
     let info = argument.info!
@@ -163,8 +165,7 @@ struct HandlerCall: ~Copyable {
     case .metatype(let place):
       return UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))).flatMap { Metadata($0).type as? T }
     case .value(let value):
-      let isGone = hasRun && (value.access == .owned || value.access == .unknown) && !(value.info?.isTrivial ?? false)
-      guard let info = value.info, !isGone, value.location.isWhole else { return nil }
+      guard let info = value.info, case .left = changes.selfState(value), value.location.isWhole else { return nil }
       return view.reader.withMemory(value.location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
     case .none, .object, .unknown: return nil
     }
@@ -176,7 +177,8 @@ struct HandlerCall: ~Copyable {
   mutating func result<T>() throws(HandlerError) -> T {
     if let memory = straightResult(Metadata(T.self)) { return memory.assumingMemoryBound(to: T.self).pointee }
     settleWords()
-    guard hasRun || changes.stagedResult != nil else { throw .noResult(selector: selector, reason: "the original has not run") }
+    let state = changes.resultState
+    if case .missing = state { throw .noResult(selector: selector, reason: "the original has not run") }
     let result = plan.result
     if result.type.isVoid {
       guard let nothing = () as? T else { throw .wrongResult(selector: selector, expected: "nothing", found: Metadata(T.self).name) }
@@ -184,10 +186,10 @@ struct HandlerCall: ~Copyable {
     }
     guard let info = result.info else { throw .resultNotReadable(selector: selector, reason: ArgumentReason.unreadable(result)) }
     let value: T?
-    if let staged = changes.stagedResult {
-      value = TypedValue.load(staged.memory, info)
-    } else {
-      if view.didThrow { throw .noResult(selector: selector, reason: "the original threw") }
+    switch state {
+    case .staged(let staged): value = TypedValue.load(staged.memory, info)
+    case .threw: throw .noResult(selector: selector, reason: "the original threw")
+    case .missing, .returned:
       guard result.location.isWhole else { throw .resultNotReadable(selector: selector, reason: ArgumentReason.unreadable(result)) }
       value = view.reader.withMemory(result.location, info, isResult: true) { TypedValue.load($0, info) } ?? nil
     }
@@ -216,7 +218,7 @@ struct HandlerCall: ~Copyable {
 
   /// What the original threw; nil where it returned, and where a result took the error's place.
   var error: (any Error)? {
-    guard hasRun, view.didThrow, changes.stagedResult == nil, !words.hasResult else { return nil }
+    guard !words.hasResult, case .threw = changes.resultState else { return nil }
     let box = view.errorBox()
     return box == 0
       ? HandlerError.resultNotReadable(selector: selector, reason: "it threw an error of unknown type") : ErrorBox.error(in: box)

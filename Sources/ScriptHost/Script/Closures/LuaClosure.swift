@@ -128,7 +128,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     }
     do throws(BridgeError) {
       if !plan.call.resultIsVoid { try CallValues.stageResult(value(), script, bridge) }
-      for index in inouts where next < count { try CallValues.stageArgument(index, value(), script, bridge) }
+      for index in inouts where next < count { try CallValues.stageArgument(index, value(), script, bridge, forNextRun: false) }
     } catch { return report("the function's result: \(error.description)", plan, patch) }
     do throws(HandlerProblem) { try CallValues.finish(script, returned: true) } catch {
       return report("the closure owns an argument that cannot be released", plan, patch)

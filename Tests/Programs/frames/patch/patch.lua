@@ -71,10 +71,9 @@ method "Frames.pass(_:)":after(function(call, n) call.result = call.result end)
 
 method "Frames.numbers(_:)":around(function(call, a)
   hold("array", try("keep an array", swift.keep, a), "[" .. round .. ", " .. round + 1 .. "]")
-  local result = call:original(a)
   -- A copy gets a buffer of its own.
   call.args[1] = a
-  return result
+  return call:original(a)
 end)
 method "Frames.nested(_:)":before(function(call, a)
   hold("nested arrays", try("keep nested arrays", swift.keep, a), "[[" .. round .. ", " .. round .. "], [" .. round .. "]]")
@@ -92,7 +91,6 @@ method "Frames.box(_:)":around(function(call, b)
   local other = swift.with(b, { numbers = { 1, 2, 3 } })
   local ok = try("pass a changed copy", function() call.args[1] = other end)
   local result = call:original()
-  call.args[1] = b
   return ok ~= false and result - 4 + #b.numbers + round or result
 end)
 method "Frames.run(_:)":around(function(call, f)

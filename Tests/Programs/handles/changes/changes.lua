@@ -31,11 +31,16 @@ local rounds = {
   function(call)
     call.args[1] = 10
     local first = call:original()
-    call.args[1] = 20
-    call.args.small = 4
-    return first + call:original()
+    local a = call.args
+    return first + call:original(20, a[2], a[3], a[4], a[5], a[6], 4, a.wide)
   end,
-  function(call) local result = call:original() call.args[1] = 10 print("after", show(call)) return result end,
+  function(call)  -- too late
+    local result = call:original()
+    local _, why = pcall(function() call.args[1] = 10 end)
+    print("after", (why:gsub("^.-: ", "", 1)))
+    print("after", show(call))
+    return result
+  end,
   function(call)
     for _, try in ipairs { { 7, 300 }, { 7, -129 }, { 8, -1 }, { 1, 1.5 }, { 1, "x" }, { 6, 1 }, { 4, true }, { 2, 5 }, { 1, nil } } do
       local ok, why = pcall(function() call.args[try[1]] = try[2] end)

@@ -50,8 +50,7 @@ around("price(_:)", function(call, n, p)
   call.result = { cents = 5, currency = "staged" }
   is("result as it was", second.cents, 4)
   is("result set", call.result.cents, 5)
-  call.args[1] = { cents = 250, currency = "A currency with a long name", note = "made of a table" }
-  return swift.with(call:original(), { cents = 99 })
+  return swift.with(call:original({ cents = 250, currency = "A currency with a long name", note = "made of a table" }), { cents = 99 })
 end)
 around("line(_:)", function(call, n, l)
   items.a, items.b = swift.keep(l.item), swift.keep(l.item.next)
