@@ -24,15 +24,17 @@ let package = Package(
     .executable(name: "scripthost-export", targets: ["ScriptHostExport"]),
   ],
   targets: [
+    // The layout of saved registers, for those that fill frames and those that read them.
+    .target(name: "CFrame"),
     .target(
-      name: "CHookTrampoline",
+      name: "CHookTrampoline", dependencies: ["CFrame"],
       linkerSettings: [.linkedLibrary("Zydis")]),
     .target(name: "SwiftMangling", swiftSettings: swift),
     .target(
       name: "HookRuntime", dependencies: ["CHookTrampoline", "SwiftMangling"],
       swiftSettings: swift),
     .target(name: "Journal", swiftSettings: swift),
-    .target(name: "CLuaShim"),
+    .target(name: "CLuaShim", dependencies: ["CFrame"]),
     // Lua's grammar, for tools: nothing of ours is under it.
     .target(name: "LuaSyntax", swiftSettings: swift),
     .target(name: "CCrash"),

@@ -11,21 +11,23 @@ struct ArgumentTests {
   private final class Call {
     let state: LuaState
     let arguments = UnsafeMutablePointer<SHLArguments>.allocate(capacity: 1)
-    private let places: UnsafeMutablePointer<SHLPlace>
+    private let slots: UnsafeMutablePointer<HKTValueSlot>
+    private let frame = UnsafeMutablePointer<HKTFrame>.allocate(capacity: 1)
     private let words: UnsafeMutablePointer<UInt64>
 
-    init(_ kinds: [Int], _ values: [UInt64]) throws {
+    init(_ kinds: [HKTValueKind], _ values: [UInt64]) throws {
       state = try LuaState.forTest()
-      places = .allocate(capacity: kinds.count)
+      slots = .allocate(capacity: kinds.count)
       words = .allocate(capacity: values.count)
       for (i, kind) in kinds.enumerated() {
-        (places + i).initialize(to: SHLPlace(kind: UInt8(kind), reserved: 0, offset: UInt16(8 * i)))
+        (slots + i).initialize(to: HKTValueSlot(kind: kind, place: HKTFramePlace(bits: UInt16(8 * i) | UInt16(HKT_ON_STACK))))
       }
       for (i, word) in values.enumerated() { words[i] = word }
       arguments.initialize(to: SHLArguments())
       arguments.pointee.serial = 77
-      let frame = UnsafePointer(UnsafeRawPointer(words).assumingMemoryBound(to: CChar.self))
-      arguments.pointee.from = SHLPlaces(frame: frame, stack: nil, places: UnsafePointer(places), count: Int32(kinds.count))
+      frame.initialize(to: HKTFrame())
+      frame.pointee.stack = words
+      arguments.pointee.from = SHLPlaces(frame: frame, slots: slots, count: Int32(kinds.count))
       arguments.pointee.readable = true
       arguments.pointee.changeable = true
       var description = SHLClass()
@@ -43,7 +45,8 @@ struct ArgumentTests {
     }
     deinit {
       arguments.deallocate()
-      places.deallocate()
+      slots.deallocate()
+      frame.deallocate()
       words.deallocate()
     }
 
@@ -67,9 +70,9 @@ struct ArgumentTests {
     }
   }
 
-  private static let kinds = [
-    Int(SHL_PLACE_INT64), Int(SHL_PLACE_UINT64), Int(SHL_PLACE_INT32), Int(SHL_PLACE_UINT32), Int(SHL_PLACE_INT16), Int(SHL_PLACE_UINT8),
-    Int(SHL_PLACE_DOUBLE), Int(SHL_PLACE_BOOL), Int(SHL_PLACE_INT64),
+  private static let kinds: [HKTValueKind] = [
+    .int64, .uint64, .int32, .uint32, .int16, .uint8,
+    .double, .bool, .int64,
   ]
   private static let values: [UInt64] = [1, 2, 3, 4, 5, 6, (2.5).bitPattern, 1, 9]
 

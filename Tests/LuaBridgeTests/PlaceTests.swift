@@ -9,19 +9,24 @@ import Testing
 struct PlaceTests {
   /// What a native call left: registers, then stack arguments.
   private final class Frame {
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
-    var places: [SHLPlace] = []
-    private var used = 0
-    /// The second half are the stack arguments.
+    /// The frame, and its stack arguments behind it.
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 1024, alignment: 16)
+    var slots: [HKTValueSlot] = []
+    /// Floating-point registers have room for all that the tests add.
+    private var used = MemoryLayout<HKTFrame>.offset(of: \.xmm)!
     private var usedOnStack = 0
-    init() { memory.initializeMemory(as: UInt8.self, repeating: 0xA5, count: 512) }
+    private var frame: UnsafeMutablePointer<HKTFrame> { memory.assumingMemoryBound(to: HKTFrame.self) }
+    init() {
+      memory.initializeMemory(as: UInt8.self, repeating: 0xA5, count: 1024)
+      frame.pointee.stack = (memory + MemoryLayout<HKTFrame>.size).assumingMemoryBound(to: UInt64.self)
+    }
     deinit { memory.deallocate() }
 
-    func add<T>(_ kind: Int, _ value: T, onStack: Bool = false) {
-      let offset = onStack ? usedOnStack : used
+    func add<T>(_ kind: HKTValueKind, _ value: T, onStack: Bool = false) {
+      let place = HKTFramePlace(bits: UInt16(onStack ? usedOnStack | Int(HKT_ON_STACK) : used))
       // Of a text the bits alone: it lives as long as the test's own copy.
-      withUnsafeBytes(of: value) { (memory + (onStack ? 256 + offset : offset)).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-      places.append(SHLPlace(kind: UInt8(kind), reserved: 0, offset: UInt16(offset | (onStack ? Int(SHL_ON_STACK) : 0))))
+      withUnsafeBytes(of: value) { place.address(in: frame).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+      slots.append(HKTValueSlot(kind: kind, place: place))
       let size = max(8, MemoryLayout<T>.size)
       if onStack { usedOnStack += size } else { used += size }
     }
@@ -31,14 +36,9 @@ struct PlaceTests {
       let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)
       defer { invocation.deallocate() }
       var result = SHLValue()
-      let status = places.withUnsafeBufferPointer { places in
-        var stack: UnsafePointer<CChar>? = UnsafePointer((memory + 256).assumingMemoryBound(to: CChar.self))
-        return withUnsafePointer(to: &stack) { stack in
-          var from = SHLPlaces(
-            frame: UnsafePointer(memory.assumingMemoryBound(to: CChar.self)), stack: stack, places: places.baseAddress,
-            count: Int32(places.count))
-          return shl_invoke_places(state.raw, function.raw, memory, &from, &result, nil, invocation)
-        }
+      let status = slots.withUnsafeBufferPointer { slots in
+        var from = SHLPlaces(frame: frame, slots: slots.baseAddress, count: Int32(slots.count))
+        return shl_invoke_places(state.raw, function.raw, memory, &from, &result, nil, invocation)
       }
       guard status == SHL_OK else {
         shl_error_free(state.raw, invocation.pointee.error)
@@ -61,19 +61,19 @@ struct PlaceTests {
     )
     for onStack in [false, true] {
       let frame = Frame()
-      frame.add(Int(SHL_PLACE_INT64), Int64.min, onStack: onStack)
-      frame.add(Int(SHL_PLACE_INT32), Int32(-2), onStack: onStack)
-      frame.add(Int(SHL_PLACE_INT16), Int16(-3), onStack: onStack)
-      frame.add(Int(SHL_PLACE_INT8), Int8(-4), onStack: onStack)
-      frame.add(Int(SHL_PLACE_UINT64), UInt64(Int64.max), onStack: onStack)
-      frame.add(Int(SHL_PLACE_UINT32), UInt32.max, onStack: onStack)
-      frame.add(Int(SHL_PLACE_UINT16), UInt16.max, onStack: onStack)
-      frame.add(Int(SHL_PLACE_UINT8), UInt8.max, onStack: onStack)
-      frame.add(Int(SHL_PLACE_BOOL), UInt8(0xFF), onStack: onStack)
-      frame.add(Int(SHL_PLACE_BOOL), UInt8(0xFE), onStack: onStack)
-      frame.add(Int(SHL_PLACE_DOUBLE), -0.5, onStack: onStack)
-      frame.add(Int(SHL_PLACE_FLOAT), Float(0.25), onStack: onStack)
-      frame.add(Int(SHL_PLACE_TEXT), "fifteen bytes..", onStack: onStack)
+      frame.add(.int64, Int64.min, onStack: onStack)
+      frame.add(.int32, Int32(-2), onStack: onStack)
+      frame.add(.int16, Int16(-3), onStack: onStack)
+      frame.add(.int8, Int8(-4), onStack: onStack)
+      frame.add(.uint64, UInt64(Int64.max), onStack: onStack)
+      frame.add(.uint32, UInt32.max, onStack: onStack)
+      frame.add(.uint16, UInt16.max, onStack: onStack)
+      frame.add(.uint8, UInt8.max, onStack: onStack)
+      frame.add(.bool, UInt8(0xFF), onStack: onStack)
+      frame.add(.bool, UInt8(0xFE), onStack: onStack)
+      frame.add(.double, -0.5, onStack: onStack)
+      frame.add(.float, Float(0.25), onStack: onStack)
+      frame.add(.string, "fifteen bytes..", onStack: onStack)
       let expected = "\(Int64.min) -2 -3 -4 \(Int64.max) \(UInt32.max) 65535 255 true false -0x1p-1 0x1p-2 fifteen bytes.."
       #expect(frame.call(state, show) == (SHL_OK, LuaValue(expected)))
     }
@@ -86,19 +86,19 @@ struct PlaceTests {
     let count = try state.function("function() calls = calls + 1 end")
     let foreign = 1 << 60 as UInt64
     for (kind, words) in [
-      (SHL_PLACE_UINT64, (UInt64.max, 0)), (SHL_PLACE_TEXT, (0, 0)), (SHL_PLACE_TEXT, (5, foreign)), (SHL_PLACE_TEXT, (1 << 60, 0)),
-      (1, (0, 0)), (14, (0, 0)), (200, (0, 0)),
-    ] as [(Int, (UInt64, UInt64))] {
+      (.uint64, (UInt64.max, 0)), (.string, (0, 0)), (.string, (5, foreign)), (.string, (1 << 60, 0)), (.none, (0, 0)), (.void, (0, 0)),
+      (.object, (0, 0)),
+    ] as [(HKTValueKind, (UInt64, UInt64))] {
       let frame = Frame()
-      frame.add(Int(SHL_PLACE_INT64), 1)
-      frame.add(Int(SHL_PLACE_TEXT), "a")
+      frame.add(.int64, 1)
+      frame.add(.string, "a")
       frame.add(kind, words)
       #expect(frame.call(state, count).0 == SHL_SLOW_PATH)
     }
     let many = Frame()
-    for i in 0...Int(SHL_MOST_PLACES) { many.add(Int(SHL_PLACE_INT64), i) }
+    for i in 0...Int(SHL_MOST_PLACES) { many.add(.int64, i) }
     #expect(many.call(state, count).0 == SHL_SLOW_PATH)
-    many.places.removeLast()
+    many.slots.removeLast()
     #expect(state.run("print(calls)") == "0")
     #expect(many.call(state, count).0 == SHL_OK)
     #expect(state.run("print(calls)") == "1")
@@ -109,7 +109,7 @@ struct PlaceTests {
   func failures() throws {
     let state = try LuaState.forTest()
     let frame = Frame()
-    frame.add(Int(SHL_PLACE_INT64), 7)
+    frame.add(.int64, 7)
     #expect(frame.call(state, try state.function("function(call, x) error('no ' .. x) end")).0 == SHL_ERROR)
     let endless = frame.call(state, try state.function("function() while true do end end")).0
     #expect(endless == SHL_KILLED_INSTRUCTIONS || endless == SHL_KILLED_TIME)
@@ -135,8 +135,8 @@ struct PlaceTests {
     for round in 0..<20_000 {
       let texts = (pool.randomElement(using: &random)!, pool.randomElement(using: &random)!)
       let frame = Frame()
-      frame.add(Int(SHL_PLACE_TEXT), texts.0)
-      frame.add(Int(SHL_PLACE_TEXT), texts.1)
+      frame.add(.string, texts.0)
+      frame.add(.string, texts.1)
       let answer = frame.call(state, first)
       // Literals' forms and foreign ones are left to the other way.
       if answer.0 == SHL_SLOW_PATH { continue }

@@ -1,7 +1,7 @@
 // CHookTrampoline — the processor-level half of the hook runtime.
 //
-// Owns: the register frame, the trampoline, code stubs, code-page writes, the
-// rendezvous of threads. Leaves to Swift: what a function is, who hooks it, what
+// Owns: the trampoline, code stubs, code-page writes, the rendezvous of threads; what
+// the trampoline saves is CFrame's. Leaves to Swift: what a function is, who hooks it, what
 // its arguments mean.
 //
 // C symbols carry the prefix hkt_ (functions), HKT (types).
@@ -12,44 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// MARK: The register frame
-
-/// Results of a call, as the callee left them (swiftcc: rax rdx rcx r8, xmm0-3, error in r12).
-/// Keep in step with trampoline_x86_64.S.
-typedef struct HKTResults {
-  uint64_t integer[4];                            // +0   rax rdx rcx r8
-  uint64_t error;                                 // +32  r12 after the call
-  uint64_t self_register;                         // +40  r13 after the call
-  uint8_t xmm[4][16] __attribute__((aligned(16)));  // +48  xmm0-3
-} HKTResults;
-
-/// Every register that can carry a value into a Swift or C function, as it was at entry.
-/// Handlers may change any field up to `xmm`; the change is what the original sees.
-/// Keep in step with trampoline_x86_64.S (the offsets are asserted in layouts.c).
-typedef struct HKTFrame {
-  uint64_t integer[6];      // +0   rdi rsi rdx rcx r8 r9
-  uint64_t indirect_result; // +48  rax (swiftcc indirect result; al for C variadics)
-  uint64_t self_register;   // +56  r13 (swiftself)
-  uint64_t error_register;  // +64  r12 (swifterror)
-  uint64_t async_context;   // +72  r14 (swiftasync)
-  uint64_t r10;             // +80
-  uint64_t *stack;          // +88  address of the first stack argument; stack[-1] is the return address
-  uint8_t xmm[8][16] __attribute__((aligned(16)));  // +96 xmm0-7
-  HKTResults results;       // +224 valid after hkt_invoke
-  uint8_t x87[2][16];       // +336 st0 and st1 as the callee left them, taken by hkt_x87_take
-  uint64_t x87_count;       // +368 how many of them hold results; meaningful for HKT_BODY_X87 bodies alone
-} HKTFrame;
-
-/// Where a word of a call lies: so many bytes from the start of its frame, or, with that bit, of its stack arguments.
-enum { HKT_ON_STACK = 1 << 15 };
-/// The first byte of what lies there. What a callee leaves is there after hkt_invoke.
-static inline void *hkt_frame_at(HKTFrame *frame, uint16_t place) {
-  if (__builtin_expect(place & HKT_ON_STACK, 0)) return (char *)frame->stack + (place & ~HKT_ON_STACK);
-  return (char *)frame + place;
-}
-
-/// Where the frame keeps the address of its stack arguments, which changes when the call of an async function first waits.
-static inline const void *hkt_stack_place(const HKTFrame *frame) { return &frame->stack; }
+#include "CFrame.h"
 
 struct HKTSite;
 

@@ -25,37 +25,37 @@ bool shl_argument_push(lua_State *L, SHLState *S, uint32_t cls) {
   const SHLArguments *a = current(L, S, cls);
   int32_t i = a && a->readable ? position(L, a) : -1;
   if (i < 0) return false;
-  return shl_push_place(L, S, a->from.places[i].kind, is_staged(a, i) ? a->bits[i] : shl_place(&a->from, i));
+  return shl_push_place(L, S, a->from.slots[i].kind, is_staged(a, i) ? a->bits[i] : shl_place(&a->from, i));
 }
 
 /// The bits of an integer for a place of that kind. false: out of its range.
-static inline bool integer_bits(uint8_t kind, int64_t value, uint64_t *bits) {
+static inline bool integer_bits(HKTValueKind kind, int64_t value, uint64_t *bits) {
   *bits = (uint64_t)value;
   switch (kind) {
-    case SHL_PLACE_INT64: return true;
-    case SHL_PLACE_UINT64: return value >= 0;
-    case SHL_PLACE_UINT32: return value == (uint32_t)value;
-    case SHL_PLACE_UINT16: return value == (uint16_t)value;
-    case SHL_PLACE_UINT8: return value == (uint8_t)value;
-    case SHL_PLACE_INT32: *bits = (uint32_t)value; return value == (int32_t)value;
-    case SHL_PLACE_INT16: *bits = (uint16_t)value; return value == (int16_t)value;
-    case SHL_PLACE_INT8: *bits = (uint8_t)value; return value == (int8_t)value;
+    case HKT_VALUE_INT64: return true;
+    case HKT_VALUE_UINT64: return value >= 0;
+    case HKT_VALUE_UINT32: return value == (uint32_t)value;
+    case HKT_VALUE_UINT16: return value == (uint16_t)value;
+    case HKT_VALUE_UINT8: return value == (uint8_t)value;
+    case HKT_VALUE_INT32: *bits = (uint32_t)value; return value == (int32_t)value;
+    case HKT_VALUE_INT16: *bits = (uint16_t)value; return value == (int16_t)value;
+    case HKT_VALUE_INT8: *bits = (uint8_t)value; return value == (int8_t)value;
     default: return false;
   }
 }
 
 /// The bits of the value at index 3, which is exactly of that kind. false: it is not, or no such bits.
-static inline bool bits_of(lua_State *L, uint8_t kind, uint64_t *bits) {
+static inline bool bits_of(lua_State *L, HKTValueKind kind, uint64_t *bits) {
   switch (lua_type(L, 3)) {
     case LUA_TNUMBER:
       if (lua_isinteger(L, 3)) return integer_bits(kind, lua_tointegerx(L, 3, NULL), bits);
-      if (kind != SHL_PLACE_DOUBLE) return false;
+      if (kind != HKT_VALUE_DOUBLE) return false;
       lua_Number number = lua_tonumberx(L, 3, NULL);
       memcpy(bits, &number, sizeof number);
       return true;
     case LUA_TBOOLEAN:
       *bits = (uint64_t)lua_toboolean(L, 3);
-      return kind == SHL_PLACE_BOOL;
+      return kind == HKT_VALUE_BOOL;
     default: return false;
   }
 }
@@ -65,7 +65,7 @@ bool shl_argument_change(lua_State *L, SHLState *S, uint32_t cls) {
   int32_t i = a && a->changeable ? position(L, a) : -1;
   if (i < 0 || i >= SHL_MOST_STAGED || a->borrowed >> i & 1) return false;
   uint64_t bits;
-  if (!bits_of(L, a->from.places[i].kind, &bits)) return false;
+  if (!bits_of(L, a->from.slots[i].kind, &bits)) return false;
   a->bits[i][0] = bits;
   a->bits[i][1] = 0;
   a->staged |= (uint8_t)(1 << i);

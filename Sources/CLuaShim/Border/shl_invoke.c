@@ -549,7 +549,7 @@ SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SH
   lua_rawgeti(L, LUA_REGISTRYINDEX, fn);
   lua_pushlightuserdata(L, (void *)begin_here(S, shl_inner(inv), host));
   for (int32_t i = 0; i < count; i++) {
-    if (shl_push_place(L, S, from->places[i].kind, shl_place(from, i))) continue;
+    if (shl_push_place(L, S, from->slots[i].kind, shl_place(from, i))) continue;
     leave(inv, false, false);
     return SHL_SLOW_PATH;
   }

@@ -21,30 +21,26 @@ static inline bool shl_push_swift_text(lua_State *L, SHLState *S, const uint64_t
 }
 
 /// Where argument `i` lies.
-static inline const void *shl_place(const SHLPlaces *from, int32_t i) {
-  SHLPlace place = from->places[i];
-  const char *base = place.offset & SHL_ON_STACK ? *from->stack : from->frame;
-  return base + (place.offset & ~SHL_ON_STACK);
-}
+static inline const void *shl_place(const SHLPlaces *from, int32_t i) { return hkt_frame_at(from->frame, from->slots[i].place); }
 
 /// [-0, +1, -] The value of that kind that lies there. false: nothing was pushed.
-static inline bool shl_push_place(lua_State *L, SHLState *S, uint8_t kind, const void *at) {
+static inline bool shl_push_place(lua_State *L, SHLState *S, HKTValueKind kind, const void *at) {
   switch (kind) {
-    case SHL_PLACE_INT64: lua_pushinteger(L, *(const int64_t *)at); return true;
-    case SHL_PLACE_DOUBLE: lua_pushnumber(L, *(const double *)at); return true;
-    case SHL_PLACE_BOOL: lua_pushboolean(L, *(const uint8_t *)at & 1); return true;
-    case SHL_PLACE_TEXT: return shl_push_swift_text(L, S, at);
-    case SHL_PLACE_INT8: lua_pushinteger(L, *(const int8_t *)at); return true;
-    case SHL_PLACE_INT16: lua_pushinteger(L, *(const int16_t *)at); return true;
-    case SHL_PLACE_INT32: lua_pushinteger(L, *(const int32_t *)at); return true;
-    case SHL_PLACE_UINT8: lua_pushinteger(L, *(const uint8_t *)at); return true;
-    case SHL_PLACE_UINT16: lua_pushinteger(L, *(const uint16_t *)at); return true;
-    case SHL_PLACE_UINT32: lua_pushinteger(L, *(const uint32_t *)at); return true;
-    case SHL_PLACE_UINT64:
+    case HKT_VALUE_INT64: lua_pushinteger(L, *(const int64_t *)at); return true;
+    case HKT_VALUE_DOUBLE: lua_pushnumber(L, *(const double *)at); return true;
+    case HKT_VALUE_BOOL: lua_pushboolean(L, *(const uint8_t *)at & 1); return true;
+    case HKT_VALUE_TEXT: return shl_push_swift_text(L, S, at);
+    case HKT_VALUE_INT8: lua_pushinteger(L, *(const int8_t *)at); return true;
+    case HKT_VALUE_INT16: lua_pushinteger(L, *(const int16_t *)at); return true;
+    case HKT_VALUE_INT32: lua_pushinteger(L, *(const int32_t *)at); return true;
+    case HKT_VALUE_UINT8: lua_pushinteger(L, *(const uint8_t *)at); return true;
+    case HKT_VALUE_UINT16: lua_pushinteger(L, *(const uint16_t *)at); return true;
+    case HKT_VALUE_UINT32: lua_pushinteger(L, *(const uint32_t *)at); return true;
+    case HKT_VALUE_UINT64:
       if (*(const int64_t *)at < 0) return false;
       lua_pushinteger(L, *(const int64_t *)at);
       return true;
-    case SHL_PLACE_FLOAT: lua_pushnumber(L, *(const float *)at); return true;
+    case HKT_VALUE_FLOAT: lua_pushnumber(L, *(const float *)at); return true;
     default: return false;
   }
 }

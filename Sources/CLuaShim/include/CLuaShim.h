@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CFrame.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -212,29 +214,15 @@ typedef struct SHLInvocation {
 SHLStatus shl_invoke(SHLState *state, SHLRef fn, const SHLValue *args, int32_t nargs,
                      SHLValue *results, int32_t max_results, const SHLBudget *budget,
                      SHLInvocation *invocation);
-/// Where a scalar or a String of a native call is: a register or a slot of its stack arguments. This is the layout of HookRuntime's
-/// ValueSlot: the kinds have the raw values of ValueSlot.Kind, the offset is a FramePlace (a unit test compares).
-typedef struct SHLPlace {
-  uint8_t kind;             ///< SHL_PLACE_…; others are refused
-  uint8_t reserved;
-  uint16_t offset;          ///< bytes from the start of the frame; with SHL_ON_STACK, of the stack arguments
-} SHLPlace;
-_Static_assert(sizeof(SHLPlace) == 4 && offsetof(SHLPlace, kind) == 0 && offsetof(SHLPlace, offset) == 2, "ValueSlot has this layout");
-enum {
-  SHL_PLACE_BOOL = 2, SHL_PLACE_INT8, SHL_PLACE_INT16, SHL_PLACE_INT32, SHL_PLACE_INT64, SHL_PLACE_UINT8, SHL_PLACE_UINT16,
-  SHL_PLACE_UINT32, SHL_PLACE_UINT64, SHL_PLACE_FLOAT, SHL_PLACE_DOUBLE, SHL_PLACE_TEXT,
-  SHL_ON_STACK = 1 << 15,
-};
 /// The arguments of a native call, in the order Lua gets them.
 typedef struct SHLPlaces {
-  const char *frame;
-  const char *const *stack; ///< where the host keeps the address of the stack arguments: they move when the handler of an async call waits
-  const SHLPlace *places;
+  HKTFrame *frame;          ///< its stack arguments move when the handler of an async call waits
+  const HKTValueSlot *slots;
   int32_t count;            ///< at most SHL_MOST_PLACES
 } SHLPlaces;
 enum { SHL_MOST_PLACES = 13 };
 
-/// [-0, +0, -] As shl_invoke, for the arguments of a native call: the call token of `host`, then what is at each place, without
+/// [-0, +0, -] As shl_invoke, for the arguments of a native call: the call token of `host`, then what is in each slot, without
 /// a detour. SHL_SLOW_PATH: one of them is not to be had this way, or there are too many; nothing ran, and shl_invoke does it.
 /// `result`: the first one; NULL: none is wanted, and `count` tells of none.
 SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result,

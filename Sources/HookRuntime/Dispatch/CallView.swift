@@ -67,7 +67,7 @@ package struct CallView {
   package var selfObject: UnsafeRawPointer? {
     let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }
     if endsSelf, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
-    if case .object = slot.kind { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
+    if case .object = slot.kind { return slot.place.address(in: frame).load(as: UnsafeRawPointer?.self) }
     guard case .object(let place) = plan.selfPlan else { return nil }
     return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
   }
@@ -87,7 +87,7 @@ package struct CallView {
     let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }
     if endsSelf, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
     guard case .object = slot.kind else { return classBySelfPlan }
-    return slot.address(in: frame).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
+    return slot.place.address(in: frame).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
   }
 
   /// As above, where self is no object that lies in a word of the frame.

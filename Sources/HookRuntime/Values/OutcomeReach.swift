@@ -108,8 +108,12 @@ package enum OutcomeReach {
   /// Certainly all of a result that is a number, a Bool or a String; of an async call, as far as the code that its caller is resumed in tells.
   @inline(__always)
   package static func isRead(_ slot: ValueSlot, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {
-    if slot.kind == .void || call.pointee.site == nil { return true }
-    if slot.kind == .none { return false }
+    if call.pointee.site == nil { return true }
+    switch slot.kind {
+    case .void: return true
+    case .none: return false
+    default: break
+    }
     if call.pointee.is_async != 0 { return mayBeRead(slot, call) }
     let places =
       switch slot.kind {

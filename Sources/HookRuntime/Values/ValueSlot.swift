@@ -1,24 +1,15 @@
 // ValueSlot — where a scalar, a string or an object lies in the frame, worked out once per body.
 //
 // Reading by plan walks arrays and enums that own memory, which costs a hundred reference counts a call. A slot is
-// three bytes and owns nothing. It exists for values that lie whole in the frame in one run of bytes; all others have
-// the kind `.none` and are read by plan.
-internal import CHookTrampoline
+// four bytes and owns nothing; CFrame.h has its layout, which C reads too. It exists for values that lie whole in the
+// frame in one run of bytes; all others have the kind `.none` and are read by plan.
+package import CHookTrampoline
 
-package struct ValueSlot: Sendable {
-  package enum Kind: UInt8, Sendable {
-    case none
-    case void
-    case bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
-    /// Two words, as StringBits reads them.
-    case string
-    /// A reference to a class instance, 0 for none.
-    case object
-  }
+package typealias ValueSlot = HKTValueSlot
 
-  /// To be matched, not compared: `==` of an enum with raw values is a call.
-  package let kind: Kind
-  package let place: FramePlace
+extension HKTValueSlot {
+  /// To be matched, not compared: `==` of an enum of C is a call.
+  package typealias Kind = HKTValueKind
 
   package static let none = ValueSlot(kind: .none, place: FramePlace(bits: 0))
   private static let void = ValueSlot(kind: .void, place: FramePlace(bits: 0))
@@ -30,15 +21,6 @@ package struct ValueSlot: Sendable {
     default: true
     }
   }
-
-  private init(kind: Kind, place: FramePlace) {
-    self.kind = kind
-    self.place = place
-  }
-
-  /// The value's first byte. Results are there after the original ran.
-  @inline(__always)
-  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer { place.address(in: frame) }
 
   // MARK: Making
 
@@ -77,7 +59,7 @@ package struct ValueSlot: Sendable {
   }
 }
 
-extension ValueSlot.Kind {
+extension HKTValueKind {
   init?(_ kind: ValueKind) {
     switch kind {
     case .void: self = .void

@@ -55,7 +55,7 @@ extension ValueRecipe {
   func withMemory<R>(_ call: UnsafeMutablePointer<HKTCall>, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch kind {
     case .none: return nil
-    case .address: return UnsafeRawPointer(bitPattern: parts.0.source.address(in: call).load(as: UInt.self)).map(body)
+    case .address: return UnsafeRawPointer(bitPattern: parts.0.source.address(in: call.pointee.frame).load(as: UInt.self)).map(body)
     case .parts:
       // ValueRecipe.room
       return withUnsafeTemporaryAllocation(byteCount: 48, alignment: 16) { buffer in
@@ -71,7 +71,7 @@ extension ValueRecipe {
 
   @inline(__always)
   private func copy(_ part: Part, _ call: UnsafeMutablePointer<HKTCall>, _ memory: UnsafeMutableRawPointer) {
-    let source = UnsafeRawPointer(part.source.address(in: call))
+    let source = UnsafeRawPointer(part.source.address(in: call.pointee.frame))
     let target = memory + Int(part.offset)
     if part.size == 8 {
       target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self)
@@ -81,15 +81,10 @@ extension ValueRecipe {
   }
 }
 
-extension FramePlace {
-  @inline(__always)
-  func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer { hkt_frame_at(call.pointee.frame, bits).unsafelyUnwrapped }
-}
-
 extension ValueSlot {
   /// The value's first byte. Results are there after the original ran.
   @inline(__always)
-  func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer { place.address(in: call) }
+  func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer { place.address(in: call.pointee.frame) }
 
   /// Puts a value there that is bits alone, as `StagedBits` has it; the slot is an argument's.
   @inline(__always)

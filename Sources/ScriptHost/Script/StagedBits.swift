@@ -28,14 +28,8 @@ extension SHLArguments {
   mutating func begin(_ changes: HandlerChanges, serial: UInt64) {
     let view = changes.view
     let (slots, count, consumes) = view.withPlan { ($0.slots, $0.argumentCount, $0.consumesArguments) }
-    let frame = view.call.pointee.frame!
     self.serial = serial
-    from = SHLPlaces(
-      frame: UnsafeRawPointer(frame).assumingMemoryBound(to: CChar.self),
-      // The frame's own word, which C reads as a pointer to bytes.
-      stack: hkt_stack_place(frame).assumingMemoryBound(to: UnsafePointer<CChar>?.self),
-      // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
-      places: UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self), count: Int32(truncatingIfNeeded: count))
+    from = SHLPlaces(frame: view.call.pointee.frame, slots: slots, count: Int32(truncatingIfNeeded: count))
     borrowed = 0
     changeable = changes.originalRuns == 0
     readable = changeable || !consumes

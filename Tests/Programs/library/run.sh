@@ -89,6 +89,7 @@ modules=$products/Modules
 mkdir -p graphs
 capture graph swift symbolgraph-extract -module-name HookRuntime -target x86_64-unknown-linux-gnu -I "$modules" \
   -I "$root/Sources/CHookTrampoline/include" -Xcc -fmodule-map-file="$products/CHookTrampoline.build/module.modulemap" \
+  -I "$root/Sources/CFrame/include" -Xcc -fmodule-map-file="$products/CFrame.build/module.modulemap" \
   -minimum-access-level public -output-dir graphs
 capture docc docc convert "$catalog" --additional-symbol-graph-dir graphs --fallback-display-name HookRuntime \
   --fallback-bundle-identifier HookRuntime --output-path documentation --warnings-as-errors

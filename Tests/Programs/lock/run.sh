@@ -9,7 +9,7 @@ printf 'seed %s\n' "$seed"
 build() {
   local name=$1
   shift
-  clang -std=c11 -pthread -Wall -Wextra -Werror -I"$root/Sources/CLuaShim/Lua" -I"$root/Sources/CLuaShim/include" -o "$work/$name" \
+  clang -std=c11 -pthread -Wall -Wextra -Werror -I"$root/Sources/CLuaShim/Lua" -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CFrame/include" -o "$work/$name" \
     "$here/stress.c" "$root/Sources/CLuaShim/Lua/shl_lock.c" "$root/Sources/CLuaShim/Lua/shl_thread.c" "$@"
 }
 # case NAME COMMAND…: ends well, or does not apply here.

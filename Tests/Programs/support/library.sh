@@ -3,8 +3,8 @@
 #     against_library MODULE.swift… -o program      compiles and links them with HookRuntime, from the products' own objects
 #     against_host MODULE.swift… -o program         with ScriptHost
 
-against_library() { against 'HookRuntime|SwiftMangling|CHookTrampoline' "$@"; }
-against_host() { against 'ScriptHost|HookRuntime|SwiftMangling|CHookTrampoline|LuaBridge|CLuaShim|Journal|CCrash' "$@"; }
+against_library() { against 'HookRuntime|SwiftMangling|CHookTrampoline|CFrame' "$@"; }
+against_host() { against 'ScriptHost|HookRuntime|SwiftMangling|CHookTrampoline|CFrame|LuaBridge|CLuaShim|Journal|CCrash' "$@"; }
 
 # against MODULES ARGUMENTS…: MODULES are separated by bars.
 against() {

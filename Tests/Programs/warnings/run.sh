@@ -5,7 +5,7 @@
 need_swift
 checked=0
 while IFS= read -r file; do
-  "$(toolchain_bin)/clang" -fsyntax-only -fblocks -Wall -Wextra -Werror -I"$root/Sources/CHookTrampoline/include" \
+  "$(toolchain_bin)/clang" -fsyntax-only -fblocks -Wall -Wextra -Werror -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" \
     -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" "$file"
   checked=$((checked + 1))
 done < <(find "$root/Sources" "$root/Tests/Fixtures/intercept-cases" -name '*.c' | LC_ALL=C sort)
@@ -19,7 +19,7 @@ made_small() {
 }
 while IFS= read -r file; do
   small=$("$(toolchain_bin)/clang" -O2 -fPIC -fno-omit-frame-pointer -fblocks -S -emit-llvm -o - "$file" \
-    -I"$root/Sources/CHookTrampoline/include" -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" | made_small)
+    -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" | made_small)
   [ -z "$small" ] || fail "$file: made small instead of fast:" $small
   checked=$((checked + 1))
 done < <(find "$root/Sources/CHookTrampoline" "$root/Sources/CLuaShim" -name '*.c' | LC_ALL=C sort)
