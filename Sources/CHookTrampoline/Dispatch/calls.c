@@ -12,8 +12,9 @@
 //   hkt_synthesized_method ──► deliver                          entries of tables made at run time
 //   async.c ─► hkt_run_layer                                    layers of async calls, one at a time
 //
-// A way that meets what it does not handle goes on by the next one; every delivery ends in end_delivery. Counting is in call_counts.c, time
-// in clock.c, what handlers take in meter.c, which entries continue a call in forwarded_calls.h, which layers take part in layer_choice.c.
+// A way that meets what it does not handle goes on by the next one. Deliveries end in end_delivery; deliver_single alone has an end of its
+// own, which leaves out what does not come up there. Counting is in call_counts.c, time in clock.c, what handlers take in meter.c, which
+// entries continue a call in forwarded_calls.h, which layers take part in layer_choice.c.
 //
 // Invariants
 //   1. `thread->top` is the innermost hooked call of the thread; records live on
