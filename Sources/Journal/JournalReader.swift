@@ -283,7 +283,7 @@ package struct JournalFileReader {
     }
     deinit { close(descriptor) }
 
-    /// As many as there are.
+    /// The bytes from there on, as many of `count` as the file has.
     borrowing func bytes(at offset: Int, count: Int) -> [UInt8] {
       let descriptor = descriptor
       return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

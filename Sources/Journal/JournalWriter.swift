@@ -125,7 +125,7 @@ package final class JournalWriter: @unchecked Sendable {
     /// Why the last segment could not be made.
     var lastError: Int32 = 0
 
-    /// Of all segments that count.
+    /// The bytes of all segments that count.
     var bytes: Int { segments.reduce(0) { $0 + $1.size } }
   }
 
@@ -515,7 +515,7 @@ package enum JournalError: Error, Equatable, Sendable {
   case directoryUnusable(String, String)
   /// The process has no thread-local key or page left.
   case noResources
-  /// Not a segment file.
+  /// The file is not a segment.
   case notAJournal(String)
   /// The file's version is not the one this build reads.
   case otherVersion(String, found: UInt32)

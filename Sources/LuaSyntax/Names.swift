@@ -25,7 +25,7 @@ package struct GlobalUse: Sendable {
 
 /// The names of one script, resolved.
 package struct Names {
-  /// In order of declaration.
+  /// They stand in the order of their declarations.
   package private(set) var locals: [LocalVariable] = []
   package private(set) var globals: [GlobalUse] = []
   /// By the offset of a use, or of the declaration itself.

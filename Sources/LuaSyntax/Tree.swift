@@ -102,7 +102,7 @@ package struct Statement: Sendable {
 package struct SyntaxProblem: Error, Sendable, Equatable {
   /// Byte offsets.
   package let range: Range<Int>
-  /// Without a position, lower case, no period.
+  /// It has no position and no period, and is in lower case.
   package let message: String
   /// The text only ends too early: a console reads on.
   package let needsMore: Bool

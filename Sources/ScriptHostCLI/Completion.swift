@@ -2,7 +2,7 @@
 
 /// Writes completion scripts.
 enum CompletionScript {
-  /// For `source <(scripthost completion bash)`.
+  /// The text for `source <(scripthost completion bash)`.
   static func bash(_ commands: [Subcommand]) -> String {
     let cases = commands.map { command -> String in
       let values = command.options.filter { $0.value != nil }.map { option in
@@ -97,7 +97,7 @@ enum CompletionScript {
     "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
   }
 
-  /// For a file `_scripthost` in a directory of $fpath, or `source <(scripthost completion zsh)`.
+  /// The text for a file `_scripthost` in a directory of $fpath, or `source <(scripthost completion zsh)`.
   static func zsh(_ commands: [Subcommand]) -> String {
     let list = commands.map { "    '\($0.name):\(quoted($0.summary))'" }.joined(separator: "\n")
     let cases = commands.map { command in

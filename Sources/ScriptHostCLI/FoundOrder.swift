@@ -2,7 +2,7 @@
 
 /// Ranks selectors by where the words stand in them.
 struct FoundOrder {
-  /// In lower case.
+  /// The words are in lower case.
   private let words: [String]
 
   init(_ words: [String]) { self.words = words }

@@ -32,11 +32,11 @@ struct Option: Sendable {
 /// What stands on the line besides options.
 enum Operands: Sendable {
   case none
-  /// At most one, called so.
+  /// There is at most one, called so.
   case optional(String, Option.Completion)
-  /// Exactly one, called so.
+  /// There is exactly one, called so.
   case one(String, Option.Completion)
-  /// At least and at most so many; called so in sentences, the first completed so.
+  /// There are at least and at most so many; they are called so in sentences, and the first is completed so.
   case several(ClosedRange<Int>, String, Option.Completion)
   /// "-- PROGRAM ARGUMENTS", which must be there.
   case program

@@ -6,9 +6,9 @@ internal import ScriptHost
 
 /// A file that can be executed.
 struct ProgramFile {
-  /// As it is executed.
+  /// The path by which it is executed.
   let path: RawPath
-  /// Absolute and without symbolic links: what /proc/self/exe will say.
+  /// The absolute path without symbolic links: what /proc/self/exe will say.
   let realPath: RawPath
   let status: stat
 
@@ -31,7 +31,7 @@ struct ProgramFile {
     try checkPrivileges(shown)
   }
 
-  /// For sentences.
+  /// The path as sentences show it.
   var shown: String { EventText.printable(path.description) }
 
   private var hasFileCapabilities: Bool {

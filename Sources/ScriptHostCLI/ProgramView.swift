@@ -7,7 +7,7 @@ internal import SwiftMangling
 
 /// A program, as PROGRAM or PID on the command line.
 final class ProgramView {
-  /// As it was typed.
+  /// The program as it was typed.
   let shown: String
   /// The program's own first.
   let catalogs: [ImageCatalog]

@@ -11,7 +11,7 @@ open class Watched {
   @inline(never) public final func leftOut(_ a: Int, _ b: Double) -> Int { count(a, b) }
   /// A rule whose `where` lets every call in, and which leaves all but the first out as repeats.
   @inline(never) public final func repeated(_ a: Int, _ b: Double) -> Int { count(a, b) }
-  /// The same where each call differs from the last, and is recorded.
+  /// Such a rule, where each call differs from the last and is recorded.
   @inline(never) public final func distinct(_ a: Int, _ b: Double) -> Int { count(a, b) }
   @inline(never) public final func spanned(_ a: Int, _ b: Double) -> Int { count(a, b) }
   @inline(never) public final func counted(_ a: Int, _ b: Double) -> Int { count(a, b) }

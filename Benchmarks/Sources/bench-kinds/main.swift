@@ -59,7 +59,7 @@ func valueBench() -> Bench {
 }
 
 extension Bench {
-  /// The same value once, three times, eight times. Inlined, so that the calls are direct.
+  /// One value, passed once, three times, eight times. Inlined, so that the calls are direct.
   @inline(__always)
   mutating func add<T>(
     _ kind: String, _ value: T, _ one: @escaping (T) -> Int, _ three: @escaping (T, T, T) -> Int,

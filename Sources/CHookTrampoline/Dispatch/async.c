@@ -197,7 +197,7 @@ static uint32_t next_down(HKTAsyncCall *r, uint32_t at) {
   return next;
 }
 
-/// As next_down left it.
+/// The next layer above that takes part, as next_down noted; the first layer of the call when there is none.
 static uint32_t next_up(const HKTAsyncCall *r, uint32_t at) {
   while (at > r->call.first && r->layer[at - 1].passes) at--;
   return at;

@@ -38,7 +38,7 @@ void hkt_restore_arguments(HKTCall *call, uint32_t index);
 HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame);
 void hkt_layers_let_go(HKTLayers *layers);
 
-/// In a forked child.
+/// Makes the lock of plans new: a forked child calls it, whose other threads are gone.
 void hkt_plan_lock_reset(void);
 void hkt_make_plan(HKTThread *t, HKTBodyRecord *record);
 /// What is read of a call, and how much of its stack the original takes, stands in the plan.

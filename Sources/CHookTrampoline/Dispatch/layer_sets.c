@@ -71,7 +71,7 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
 bool hkt_record_share_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count) {
   if (record->forwarder_count) return false;
   hkt_record_add_flags(record, HKT_BODY_IS_ASKED);
-  // In this order, as above.
+  // The list is stored first: calls read the number first, and what they see of the list is never shorter.
   __atomic_store_n(&record->forwarder, forwarders, __ATOMIC_RELEASE);
   __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);
   return true;

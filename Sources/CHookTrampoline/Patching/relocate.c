@@ -26,7 +26,7 @@ static ZydisDecoder quick_decoder(void) {
   return decoder;
 }
 
-/// From opcode bytes alone (true in minimal mode, too).
+/// Where control goes after the instruction. It looks at opcode bytes alone, which a decoder in minimal mode finds, too.
 static HKTCourse course_of(const ZydisDecodedInstruction *i) {
   if (i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return HKT_COURSE_NEXT;
   uint8_t op = i->opcode, reg = i->raw.modrm.reg;

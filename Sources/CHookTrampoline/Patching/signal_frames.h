@@ -7,7 +7,7 @@
 #include "patch_record.h"
 
 /// Calls `visit` with the context of every interrupted signal handler below which `context` runs.
-/// Only inside a signal handler, with its own context.
+/// It may be called only inside a signal handler, with the handler's own context.
 void hkt_each_outer_context(ucontext_t *context, void (*visit)(ucontext_t *outer));
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "HKTFlow.h"
 
-/// What was read at one return address. Immutable but for `told`; never freed.
+/// What was read at one return address. It is immutable but for `reported`, and never freed.
 typedef struct HKTCallSite {
   uint64_t return_address;
   HKTPlaces read;      // results, and r12, that an instruction certainly takes

@@ -289,7 +289,7 @@ static inline uint32_t hkt_call_depth(const HKTCall *call) {
 
 /// This thread's record, made on first use; NULL when memory runs out, and in a signal handler of a thread that has none yet.
 HKTThread *hkt_thread(void);
-/// Same, without making one.
+/// This thread's record; NULL where it has none: none is made.
 HKTThread *hkt_thread_if_known(void);
 
 /// Says who makes the plan of a record that has none yet, with hkt_record_plan: asked at its first call, before any layer

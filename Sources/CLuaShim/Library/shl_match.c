@@ -166,7 +166,7 @@ static const char *greedy(Matcher *m, const char *s, const char *p, const char *
   return NULL;
 }
 
-/// As few as possible.
+/// Matches the rest of the pattern behind as few repeats as possible; NULL: there is no match.
 static const char *lazy(Matcher *m, const char *s, const char *p, const char *ep) {
   for (;;) {
     const char *e = run(m, s, ep + 1);

@@ -45,7 +45,7 @@ struct PerfettoTimeline {
   private(set) var slices: [Slice] = []
   private(set) var marks: [Mark] = []
   private(set) var counts: [Count] = []
-  /// In the order of their first records.
+  /// They stand in the order of their first records.
   private(set) var sessions: [JournalSession] = []
 
   init(_ items: [TelemetryItem]) {

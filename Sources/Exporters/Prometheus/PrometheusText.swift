@@ -13,7 +13,7 @@ package struct PrometheusText: Sendable {
     var labels: String
   }
   private var series: [Key: MetricRecord] = [:]
-  /// Of what ended, so that a scraper sees the last values once more and then no stale ones.
+  /// Runs that ended: a scraper sees their last values once more, and then no stale ones.
   private var ended: Set<JournalSession> = []
   private var kept: [JournalSession: Int] = [:]
 

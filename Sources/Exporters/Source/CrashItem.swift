@@ -15,7 +15,7 @@ package struct CrashItem: Sendable {
 
   /// The run: as its journal has it, where it has one.
   package let session: JournalSession
-  /// When it crashed, nanoseconds since 1970.
+  /// The time of the crash, in nanoseconds since 1970.
   package let wall: UInt64
   package let thread: Int
   /// The signal's name.
@@ -26,7 +26,7 @@ package struct CrashItem: Sendable {
   package let title: String
   /// The patch whose handler was at work; empty for none.
   package let suspect: String
-  /// Of the thread that crashed, innermost first.
+  /// The frames of the thread that crashed, innermost first.
   package let stack: [String]
   /// Oldest first.
   package let crumbs: [Crumb]

@@ -95,7 +95,7 @@ package final class Callable: @unchecked Sendable {
 
   private struct Thrown {
     let info: TypeInfo
-    /// In the block.
+    /// Where it lies, in bytes from the start of the block.
     let offset: Int
     let returns: [Move]
   }

@@ -14,11 +14,11 @@ private import Glibc
 /// One word of an image through which it reaches a function.
 package struct ImportSlot: Hashable, Sendable {
   package enum Kind: UInt8, Sendable {
-    /// Behind a PLT entry.
+    /// An entry of the PLT jumps through it.
     case call
-    /// Loaded by code.
+    /// Code loads it.
     case address
-    /// In data the program may write to.
+    /// It lies in data the program may write to.
     case pointer
   }
 

@@ -202,7 +202,7 @@ extension LoadedImage {
       }
   }
 
-  /// Where /proc/self/exe points.
+  /// The path that /proc/self/exe points to.
   private static func executablePath() -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
       let count = readlink("/proc/self/exe", buffer.baseAddress!, Int(PATH_MAX))

@@ -58,7 +58,7 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
   /// The mappings that were read in whole: address and size.
   private static let populated = Mutex<[UInt: Int]>([:])
 
-  /// By device, inode and size.
+  /// The key is made of device, inode and size.
   private static let immortal = Mutex<[[UInt64]: MappedFile]>([:])
 
   private static func openRegular(_ path: String, _ flags: Int32) throws(Failure) -> (descriptor: Int32, status: stat) {

@@ -52,7 +52,7 @@ struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
     }
   }
 
-  /// The number of entries a `SymbolReference` can tell apart.
+  /// The most entries of a table that are read: a reference of the index has 30 bits for them (SymbolTable.symbol).
   static let maximumCount = 1 << 30
 
   /// The tables a file has, .symtab before .dynsym.

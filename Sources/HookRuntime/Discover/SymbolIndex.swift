@@ -15,11 +15,11 @@ import Glibc
 package struct SymbolIndex: Sendable {
   /// How an index was come by.
   package enum Origin: Sendable, Equatable {
-    /// From disk.
+    /// It came from disk.
     case read
-    /// Built now and written to disk.
+    /// It was built now and written to disk.
     case builtAndWritten
-    /// Built now; there is no build-id, no directory, or it cannot be written.
+    /// It was built now; there is no build-id, no directory, or it cannot be written.
     case built
   }
 

@@ -11,7 +11,7 @@ final class BodyForwards {
   private let all: [HookedBody]
   /// Those that pass a target's address, by the address.
   private let passing: [UInt64: [HookedBody]]
-  /// By their names' numbers.
+  /// The keys are the numbers of their names.
   private lazy var byName = Dictionary(grouping: all) { NameHash.of($0.body.mangledName) }
   /// What conformances' tables have awaits a body that carries it out.
   private lazy var asyncWitnesses = all.filter { $0.body.isWitness && $0.isAsync }

@@ -90,7 +90,7 @@ package struct CallView {
     return slot.place.address(in: frame).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
   }
 
-  /// As above, where self is no object that lies in a word of the frame.
+  /// That class, where self is no object that lies in a word of the frame.
   private var classBySelfPlan: UInt {
     if case .metatype(let place) = plan.selfPlan { return UInt(reader.argumentWord(place)) }
     return selfObject?.load(as: UInt.self) ?? 0

@@ -53,7 +53,7 @@ extension HookEngine {
     hkt_reclaim()
   }
 
-  /// Under the lock.
+  /// Takes them out. To be called under the lock.
   func takeSpent() {
     for token in onceHooks where hooks[token.id]?.layer.lifetime.isSpent == true { _ = take(token) }
   }

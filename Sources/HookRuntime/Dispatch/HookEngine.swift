@@ -23,7 +23,7 @@ public final class HookEngine: @unchecked Sendable {
   var importFamilies: [String: HookedFamily] = [:]
   /// C functions that were hooked without a prototype before they were hooked with one: families are never freed.
   var replacedFamilies: [HookedFamily] = []
-  /// By their tokens' ids.
+  /// The keys are their tokens' ids.
   private(set) var hooks: [UInt64: InstalledHook] = [:]
   /// How many of them each owner has.
   private var counts: [String: Int] = [:]

@@ -19,9 +19,9 @@ final class HookedFamilies {
 
   /// What was made for a selector.
   struct Found {
-    /// In its image.
+    /// The one in the selector's own image.
     var known: HookedFamily?
-    /// Otherwise in others.
+    /// Those in other images, where its own has none.
     var siblings: [HookedFamily] = []
     fileprivate let hash: UInt64
   }

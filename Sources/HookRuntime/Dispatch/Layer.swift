@@ -174,7 +174,7 @@ final class InstalledLayer {
     order = LayerOrder(isObject: isObject, priority: lifetime.spec.priority, sequence: sequence ?? token.id)
   }
 
-  /// As the dispatcher reads it.
+  /// The layer as the dispatcher reads it.
   var entry: HKTLayer {
     var filter = HKT_FILTER_NONE
     var value: UInt64 = 0

@@ -11,7 +11,7 @@ final class LayerSets {
   // Where sets are published: records are never freed. Most selectors have one.
   private var firstRecord: Record?
   private var otherRecords: [Record] = []
-  /// Of the type and of subclasses, outermost first.
+  /// The layers of the type and of subclasses, outermost first.
   private(set) var layers: [InstalledLayer] = []
   private(set) var objects: [UInt64: HookedObject] = [:]
   private var published: Set?

@@ -2,10 +2,10 @@
 
 /// Why a method has no slot.
 package enum NoSlot: Error, Equatable, Sendable {
-  /// Not a member of a class.
+  /// It is no member of a class.
   case noClass
   case inExtension
-  /// Final, private, or compiled so that nobody calls it through a table.
+  /// It is final, private, or compiled so that nobody calls it through a table.
   case notVirtual
   /// The slot holds the runtime's "deleted method" function: no call of the program goes through it.
   case deleted

@@ -81,6 +81,6 @@ struct PropertyPath: Sendable {
 }
 
 extension TypeInfo {
-  /// Without the Optionals around it.
+  /// The type that is left when all Optionals around it are taken away.
   var unwrapped: TypeInfo { if case .optional(let payload) = kind { payload.unwrapped } else { self } }
 }

@@ -2,7 +2,7 @@
 internal import CHookTrampoline
 
 enum CodeExits {
-  /// In the order of the code.
+  /// Finds them, in the order of the code.
   /// - Parameters:
   ///   - code: the function's first byte; `size` bytes are read.
   ///   - address: where it runs.

@@ -10,9 +10,9 @@ struct AsyncEntries {
     package let address: UInt64
     package let contextSize: UInt32
   }
-  /// By the file's address of the entry.
+  /// The key is the file's address of the entry.
   private let records: [UInt64: Record]
-  /// The other way round.
+  /// The keys are the file's addresses of async function pointers, the values those of the entries.
   private let entries: [UInt64: UInt64]
 
   init(_ file: ELFFile, _ symbols: SymbolTable) {

@@ -10,7 +10,7 @@ private struct SlotQuestion: Hashable {
   let first: Int
 }
 
-/// Of all functions of an image, ascending.
+/// The addresses of all functions of an image, ascending.
 func functionAddresses(_ symbols: SymbolTable) -> [UInt64] {
   var addresses: [UInt64] = []
   for symbol in symbols where symbol.isFunction && symbol.address != addresses.last { addresses.append(symbol.address) }
@@ -110,7 +110,7 @@ final class Flows {
     return found
   }
 
-  /// Of imported functions.
+  /// What imported functions may take, by their names.
   private var possibleByName: [String: UInt64] = [:]
 
   /// What a callee may take. C functions know nothing of Swift's `self` register.

@@ -26,7 +26,7 @@ package final class ImageCatalog: @unchecked Sendable {
   lazy var flows = Flows(file, symbols, bias: bias, records: { [unowned self] in metadataSymbols })
   private(set) lazy var entrances = Entrances(file, symbols)
   /// What was found out of families, by their keys, with the number of bodies they had; modules that the debug information describes.
-  /// Behind `lock`.
+  /// `lock` guards it.
   var doubtsKnown: [String: (bodies: Int, doubts: [Doubt])] = [:]
   var describedModules: [String: Bool] = [:]
   /// Which families override a method of a superclass. Behind `lock`.

@@ -111,7 +111,7 @@ package enum Explanation {
 
   /// What a call by name knows of the end of the copy that a method of a struct or enum runs on; nil where nothing is asked.
   private static func endOfSelf(_ family: Family, _ image: ImageCatalog) -> String? {
-    // As above, types are known of this process alone; and the base body is what is called.
+    // Types are known of this process alone; and the base body is what is called.
     guard image.isLoaded, let body = family.bodies.first(where: { $0.declaration.specialization.isEmpty }),
       let report = image.selfReport(of: body, by: image.planToCall(body, in: family)), report.form != .object
     else { return nil }

@@ -47,7 +47,7 @@ package struct Body: Sendable {
     var available: Int
     var thunks: [MergeThunk] = []
     var isUnidentified = false
-    /// Of `declaration` and `mangledName`.
+    /// What `declaration` and `mangledName` say, kept since it is asked often.
     var isAsync = false, isReachedByKind = false, isReachedByName = false
     var form: Form
     var passage: MergePassage?

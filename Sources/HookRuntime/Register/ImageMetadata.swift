@@ -1,7 +1,7 @@
 // ImageMetadata — what one image's metadata and records say, as its file has them: read when it is asked for.
 internal import SwiftMangling
 
-/// Behind the lock of its catalog.
+/// The lock of its catalog guards it.
 final class ImageMetadata {
   private unowned let image: ImageCatalog
   fileprivate lazy var vtableThunks = VtableThunks(image.symbols)

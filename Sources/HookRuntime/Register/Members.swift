@@ -19,7 +19,7 @@ struct MemberKey: Hashable {
 
 /// What has one member's name, labels and kind. '==' and the like have thousands: those of one type are not searched for among them.
 struct Namesakes<Member: Sendable>: Sendable {
-  /// In the order of their addresses.
+  /// They stand in the order of their addresses.
   let all: [Member]
   private let places: [String: [Int]]
 
@@ -33,12 +33,12 @@ struct Namesakes<Member: Sendable>: Sendable {
 }
 
 extension Namesakes<Family> {
-  /// By the types they are members of.
+  /// Groups them by the types they are members of.
   init(_ families: [Family]) { self.init(families) { $0.declaration.context?.description } }
 }
 
 extension Namesakes<Witness> {
-  /// By the types that conform.
+  /// Groups them by the types that conform.
   init(_ witnesses: [Witness]) { self.init(witnesses) { $0.conformer.description } }
 }
 

@@ -49,7 +49,7 @@ package struct SelectorPattern: Sendable, Hashable {
     // A C function's images and prototype may hold stars, too.
     let isOneFunction = body.hasPrefix("C.") && !body.prefix { $0 != " " && $0 != "(" }.contains("*")
     isGlob = !isOneFunction && tokens.contains { if case .byte = $0 { false } else { true } }
-    // Without the backslashes of operators.
+    // This leaves out the backslashes of operators.
     plain = String(decoding: tokens.compactMap { if case .byte(let byte) = $0 { byte } else { nil } }, as: UTF8.self)
     let text = String(body)
     isTyped = Self.marksOfTypes.contains { text.holds($0) }

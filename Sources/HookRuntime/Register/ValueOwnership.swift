@@ -268,9 +268,9 @@ extension TypeSyntax {
 extension TypeInfo {
   /// Where in a value references are that the value holds.
   struct References {
-    /// In every value.
+    /// Every value has a reference at these offsets.
     var certain: Set<Int> = []
-    /// In some, perhaps; the certain ones, too. nil: anywhere.
+    /// Some value may have one at these offsets, the certain ones among them. nil: anywhere.
     var possible: Set<Int>? = []
 
     fileprivate mutating func add(_ own: References, at offset: Int) {

@@ -65,9 +65,9 @@ extension ImageCatalog {
 extension Witness {
   /// Where its calls go on to.
   enum Destination {
-    /// To the code at these addresses, and nowhere else.
+    /// They go to the code at these addresses, and nowhere else.
     case bodies([UInt64])
-    /// By the virtual table, to the method of these that has this position.
+    /// They go by the virtual table, to the method of these that has this position.
     case virtualTable(method: Int)
     /// It carries the requirement out itself.
     case here

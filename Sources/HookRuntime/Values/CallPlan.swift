@@ -339,7 +339,7 @@ package final class CallPlan: @unchecked Sendable {
   package let freesSelf: Bool
   /// A method of a struct or enum, which may be consuming.
   private let mayConsumeSelf: Bool
-  /// As above, or the object is handed back as the result unless the initialiser fails, or the method is consuming.
+  /// The object is gone when the call is over, or is handed back as the result unless the initialiser fails; or the method is consuming.
   package let consumesSelf: Bool
   /// The body runs on an object that may be gone when the call is over.
   var endsObject: Bool {

@@ -9,9 +9,9 @@ internal import Glibc
 
 /// How a type travels.
 enum Evolution {
-  /// By its layout.
+  /// It travels by its layout.
   case fixed
-  /// By address.
+  /// It travels by address.
   case changes
   /// Whether it is frozen is not known.
   case unknown

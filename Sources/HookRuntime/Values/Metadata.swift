@@ -486,7 +486,7 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
   /// The type is found by calling a function, control byte 9.
   package var isAccessorReference: Bool { count > 0 && pointer.load(as: UInt8.self) == 9 }
 
-  /// For messages alone.
+  /// Only messages show it.
   package var text: String {
     String(decoding: UnsafeRawBufferPointer(start: pointer, count: count).map { $0 < 0x20 ? UInt8(ascii: "?") : $0 }, as: UTF8.self)
   }

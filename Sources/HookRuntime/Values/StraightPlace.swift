@@ -62,7 +62,7 @@ struct StraightPlace: Sendable {
   private static func make(
     _ info: TypeInfo?, _ location: Location, in registers: FramePlace.Registers, isReplaceable: Bool, stays: Bool
   ) -> StraightPlace {
-    // In the form that generic code expects.
+    // Its form is to be the one that generic code expects.
     guard let info, info.size > 0, info.size == info.metadata.size, TypeResolver.shared.general(info) === info else { return .none }
     switch location {
     case .address(let place):

@@ -2,7 +2,7 @@
 
 /// The names of all types in this process's images.
 package final class TypeCatalog: @unchecked Sendable {
-  // Behind `lock`.
+  // `lock` guards what changes.
   package static let shared = TypeCatalog()
   private let lock = RecursiveLock()
   private var names: [String: TypeDescriptor] = [:]

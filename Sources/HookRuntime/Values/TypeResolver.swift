@@ -84,7 +84,7 @@ package final class TypeResolver: @unchecked Sendable {
     }
   }
 
-  /// Of Optionals and tuples with metatypes.
+  /// The layout that Optionals and tuples with metatypes have in generic code.
   private func generalLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
     guard case .optional = metadata.kind else {
       var scalars: [Scalar]? = []
@@ -145,7 +145,7 @@ package final class TypeResolver: @unchecked Sendable {
     }
   }
 
-  /// As above, of a value that is looked at where it lies: how functions would pass it may be unknown.
+  /// The type of a stored property whose value is looked at where it lies: how functions would pass it may be unknown.
   package func type(lyingInField name: MangledBytes, of owner: Metadata) -> Result<TypeInfo, TypeProblem> {
     let found = type(ofField: name, in: owner)
     guard case .failure(.evolving) = found, let metadata = name.resolve(in: owner) else { return found }

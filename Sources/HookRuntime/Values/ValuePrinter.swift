@@ -200,7 +200,7 @@ package struct ValuePrinter {
     for character in name.utf8 {
       if closed { return false }
       if character == UInt8(ascii: "<") { depth += 1 }
-      // Not the arrow of a function type.
+      // The arrow of a function type closes nothing.
       if character == UInt8(ascii: ">"), last != UInt8(ascii: "-") {
         depth -= 1
         closed = depth == 0

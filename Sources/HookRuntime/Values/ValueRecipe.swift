@@ -7,7 +7,7 @@ internal import CHookTrampoline
 package struct ValueRecipe: Sendable {
   package enum Kind: UInt8, Sendable { case none, address, parts }
 
-  /// At most eight bytes of the value, in one register or stack slot.
+  /// It has at most eight bytes of the value, in one register or stack slot.
   package struct Part: Sendable {
     package var source = FramePlace(bits: 0)
     package var offset: UInt8 = 0

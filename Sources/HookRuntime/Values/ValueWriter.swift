@@ -140,7 +140,7 @@ package struct ValueWriter {
     if value.info.isTrivial { value.forget() } else { release(value) }
   }
 
-  /// Puts `value` in the argument's place and takes ownership of it. The caller has checked `canReplace`.
+  /// Puts `value` in the argument's place and takes ownership of it. The caller has checked that it is replaceable (`ArgumentPlan.isReplaceable`).
   func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
     if !argument.isInout { noteArguments() }
     switch argument.location {

@@ -36,7 +36,7 @@ package struct MetricRecord: Sendable, Equatable {
   package static let hookTime = "scripthost.hook.time"
 
   package enum Value: Sendable, Equatable {
-    /// Only ever grows.
+    /// It only ever grows.
     case counter(Double)
     case gauge(Double)
     case histogram(Histogram)

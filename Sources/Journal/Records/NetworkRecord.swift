@@ -5,7 +5,7 @@
 /// One request, with what the transfer library told about it. Durations are nanoseconds; what is not known is nil.
 package struct NetworkRecord: Sendable, Equatable {
   package var method: String
-  /// Without user, password, query and fragment.
+  /// It has neither user nor password, query or fragment.
   package var url: String
   package var host: String
   package var port: Int?

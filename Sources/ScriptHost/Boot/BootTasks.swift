@@ -11,7 +11,7 @@ enum BootTasks {
     .stalls, .profile, .network, .control, .startup, .bootLoaded, .hold,
   ]
 
-  /// As they run.
+  /// The tasks in the order in which they run.
   static let ordered = all.enumerated().sorted {
     ($0.element.phase.rawValue, -$0.element.priority, $0.offset) < ($1.element.phase.rawValue, -$1.element.priority, $1.offset)
   }.map(\.element)

@@ -13,7 +13,7 @@ enum CanaryOutcome: Equatable, Sendable {
   case refused(String)
   /// Nothing is known of the patch.
   case notStarted(String)
-  /// In words behind "quarantined,".
+  /// Its test failed: why, in words that go on behind "quarantined,".
   case failed(String)
 }
 

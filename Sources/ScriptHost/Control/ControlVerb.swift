@@ -86,6 +86,6 @@ package struct ControlHost: Sendable {
   package let log: HostLog
   package let program: RawPath
   package let buildID: String
-  /// By CLOCK_MONOTONIC, in nanoseconds.
+  /// When the host began, in nanoseconds of CLOCK_MONOTONIC.
   package let started: UInt64
 }

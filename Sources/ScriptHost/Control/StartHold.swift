@@ -18,7 +18,7 @@ enum StartHold {
   /// On the control thread: a client is there.
   static func note(_ now: UInt64) { seen.store(now, ordering: .relaxed) }
 
-  /// On the main thread, before `main`.
+  /// The main thread waits here, before `main`.
   fileprivate static func wait(_ log: HostLog) {
     isOver.store(false, ordering: .releasing)
     note(clockNanoseconds(CLOCK_MONOTONIC))

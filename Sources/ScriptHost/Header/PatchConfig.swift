@@ -106,7 +106,7 @@ package enum PatchConfig {
 }
 
 extension LiteralReader.Literal {
-  /// As a setting.
+  /// The literal as a setting has it.
   var setting: JSONValue {
     switch self {
     case .string(let text): .string(text)

@@ -7,11 +7,11 @@ package import Journal
 
 /// When a patch is loaded.
 package enum PatchPhase: String, Sendable, Equatable {
-  /// Before the program's `main`.
+  /// It is loaded before the program's `main`.
   case boot
-  /// When the program has begun.
+  /// It is loaded when the program has begun.
   case up
-  /// When the program has little to do for the first time, or 10 s after its start.
+  /// It is loaded when the program has little to do for the first time, or 10 s after its start.
   case idle
 }
 
@@ -251,7 +251,7 @@ struct LiteralReader {
   indirect enum Literal: Equatable {
     case string(String)
     case number(Int)
-    /// With a fraction or an exponent.
+    /// It has a fraction or an exponent.
     case decimal(Double)
     case boolean(Bool)
     case table([(String, Literal, Int)])

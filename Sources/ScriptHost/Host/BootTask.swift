@@ -27,7 +27,7 @@ package enum BootStep: Sendable {
 
 /// A task of the start.
 package struct BootTask: Sendable {
-  /// For messages and tests.
+  /// Messages and tests call it so.
   let name: String
   let phase: BootPhase
   /// Within a phase higher ones run first; those alike in the order of the list.

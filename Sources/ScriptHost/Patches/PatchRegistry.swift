@@ -10,9 +10,9 @@ private import Synchronization
 /// How a patch stands.
 package enum PatchState: Sendable, Equatable {
   case loaded
-  /// Loaded, and switched off.
+  /// It was loaded, and is switched off.
   case disabled(String)
-  /// Not loaded.
+  /// It was not loaded: why.
   case refused(String)
   case expired(String)
   /// To be loaded when the program is as far as its header says.
@@ -519,7 +519,7 @@ package final class PatchRegistry: Sendable {
     return source
   }
 
-  /// Of the host, and so of every program it fits.
+  /// The Swift release of the host, and so of every program it fits.
   private static var swiftRelease: String {
     #if compiler(>=6.4)
       "6.4"

@@ -4,7 +4,7 @@
 // A call that is left without returning leaves its entry behind: entries whose calls lie deeper in the stack than the one that asks are
 // of calls that are gone.
 
-/// Of one thread, and used by it alone.
+/// It belongs to one thread, which alone uses it.
 struct OpenCalls {
   private struct Entry {
     /// The address of the call's record, which lies on the thread's stack.

@@ -5,7 +5,7 @@
 internal import CHookTrampoline
 private import Synchronization
 
-/// Of one thread, and used by it alone.
+/// It belongs to one thread, which alone uses it.
 struct ThreadScopes {
   struct Entry {
     /// The record of the call, which lies on the thread's stack.
@@ -14,13 +14,13 @@ struct ThreadScopes {
     var layer: UnsafeRawPointer
     /// The task that ran on the thread, 0 for none.
     var task: UInt64
-    /// Owned.
+    /// The entry owns it.
     var scope: Unmanaged<TraceScope>
   }
 
   /// Deeper recursion has no scopes.
   private var entries = GrowingStack<Entry>(most: 8192)
-  /// For identifiers.
+  /// Identifiers are drawn from it.
   private var random: UInt64 = 0
 
   /// Some rule lends to what is below it; until then nobody asks.

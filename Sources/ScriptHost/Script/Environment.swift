@@ -91,7 +91,7 @@ package final class Environment: @unchecked Sendable {
   private var handles = Handles()
   private let handlesLock = RecursiveLock()
   private struct Handles {
-    /// By kind, in the order of their numbers.
+    /// The keys are their kinds; each list is in the order of their numbers.
     var lists: [ObjectIdentifier: [AnyObject]] = [:]
   }
 

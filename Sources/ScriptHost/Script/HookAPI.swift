@@ -7,9 +7,9 @@ internal import LuaBridge
 
 enum HookAPI {
   static let functions: [(String, SHLFunction)] = [("hooks", list)]
-  /// Of methods and of classes.
+  /// What handles of methods and of classes have.
   static let positions = NamedFunctions([("before", before), ("around", around), ("after", after), ("contain", contain)])
-  /// Of hooks.
+  /// What handles of hooks have.
   static let members = NamedFunctions([("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)])
 
   // MARK: before, around, after

@@ -42,7 +42,7 @@ final class HookBatch: Sendable {
   private let options: HookOptions
   private let selector: ResolvedSelector
   private let scope: HookScope
-  /// Of a containment.
+  /// How many traps a containment takes before it lets calls pass; 0: any number.
   private let limit: Int
   private let answers: FailureAnswers
   private let state = Mutex(State())

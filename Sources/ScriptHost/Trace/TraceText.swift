@@ -101,7 +101,7 @@ struct TraceText {
   /// Columns: when, how long it took (nothing at its beginning), thread, task, and the text by its depth.
   func line(_ thread: TraceThread, _ depth: Int, _ text: String, took elapsed: UInt64? = nil) -> String {
     var line = ""
-    // Of an RFC 3339 time, the time of the day.
+    // What is left of the RFC 3339 time is the time of the day.
     if settings.showsTime { line += painted(String(EventText.rfc3339(traceWallTime()).dropFirst(11)), 2) + " " }
     line += painted(elapsed.map(Self.duration) ?? "       ", 2) + "  "
     if settings.showsThread {

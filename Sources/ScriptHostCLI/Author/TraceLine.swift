@@ -39,7 +39,7 @@ enum TraceLine {
     return !known.contains(word) && word.first.map { $0.isLetter || $0 == "_" } ?? false
   }
 
-  /// Without colour.
+  /// The line with its colours taken away.
   private static func plain(_ line: String) -> String {
     var text = ""
     var rest = line[...]

@@ -271,6 +271,6 @@ extension Subcommand {
 }
 
 extension String {
-  /// Without line ends around it.
+  /// The text that is left when line ends around it are taken away.
   fileprivate var trimmingNewlines: String { String(drop { $0 == "\n" }.reversed().drop { $0 == "\n" }.reversed()) }
 }

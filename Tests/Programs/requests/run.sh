@@ -78,7 +78,7 @@ for level in -Onone -O; do
   if [ -s packets ]; then judged "planted$level" cat captured.said; else echo '        packets may not be captured here: the phases are held against the server alone'; fi
 done
 
-# The same with TLS, which the server agrees on 70 ms late.
+# Requests go by TLS, which the server agrees on 70 ms late.
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=shop.test -addext subjectAltName=DNS:shop.test 2>openssl.log ||
   bad 'a certificate is made' "$(tail -n 3 openssl.log)"
 python3 -u "$here/server.py" agreed cert.pem key.pem 70 >secure 2>secure.log &

@@ -115,7 +115,7 @@ for level in -Onone -O; do
   python3 "$here/ticks.py" ticks.jsonl "$ticks" >ticks.said || true
   says "$level: $ticks events of eight threads: none lost, none doubled, in order" ticks.said "right $ticks"
 
-  # The same while the rule is replaced again and again, by one with other fields, and a metric and a span of the calls with it.
+  # The threads run while the rule is replaced again and again, by one with other fields, and a metric and a span of the calls with it.
   rm -rf live && mkdir live
   for text in one two three; do
     field=text

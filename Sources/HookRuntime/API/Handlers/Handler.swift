@@ -12,7 +12,7 @@ final class Handler: @unchecked Sendable {
   /// `Shop/Checkout.swift:12`, where the hook was made.
   let site: String
   fileprivate let run: Run
-  /// Of a handler that waits.
+  /// What a handler that waits runs; nil for all others.
   let asyncBody: AsyncHandlerRun.Body?
   private let receiver: ReceiverCheck
   private let failed = Atomic<Int>(0)
@@ -125,7 +125,7 @@ package final class ReceiverCheck: Sendable {
     self.init(family.declaration)
   }
 
-  /// As above, for a family of that image.
+  /// Makes one for a family of that image.
   package convenience init?(whereSharedBy family: Family, in image: ImageCatalog) {
     guard image.sharesCode(family) else { return nil }
     self.init(family.declaration)

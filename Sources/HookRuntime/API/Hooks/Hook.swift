@@ -71,7 +71,7 @@ final class HookRecord: Sendable {
     var tokens: [HookToken] = []
     var refused: [String] = []
     var partial: [String] = []
-    /// Of a hook for what appears later.
+    /// A hook for what appears later has one.
     var wait: WaitToken?
     var isDisabled = false
   }
@@ -118,7 +118,7 @@ final class HookRecord: Sendable {
 }
 
 extension HookPosition {
-  /// Of a layer with these phases.
+  /// The position of a layer with these phases.
   init(_ phases: UInt32) {
     self = phases & UInt32(HKT_ON_AROUND) != 0 ? .around : phases & UInt32(HKT_ON_EXIT) != 0 ? .after : .before
   }

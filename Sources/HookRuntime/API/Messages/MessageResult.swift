@@ -24,7 +24,7 @@ enum MessageResult {
     }
   }
 
-  /// As a T.
+  /// The result as a T.
   func value<T>(_ selector: String) throws -> T {
     // T is Dynamic.
     if T.self == Dynamic.self { return Dynamic(try any()) as! T }

@@ -3,7 +3,7 @@
 // Every class has a copy of the words it inherits. So a hook on a class's method changes the words of the class and of each
 // subclass that has the same implementation there; a hook on a subclass alone changes that class's and its subclasses'. Subclasses that
 // come to be later copy their superclass's words when the runtime makes their metadata, and have to be looked for when their
-// metadata lies in an image that is loaded later (`laterWords`).
+// metadata lies in an image that is loaded later (HookEngine+Images).
 private import Glibc
 private import SwiftMangling
 

@@ -130,7 +130,7 @@ extension RuntimeClass {
 
 /// The makers of one class so far.
 final class InstanceMakers: @unchecked Sendable {
-  // Behind `lock`.
+  // `lock` guards what changes.
   private let lock = RecursiveLock()
   private var byName: [String: InstanceMaker] = [:]
 

@@ -7,7 +7,7 @@ internal import SwiftMangling
 private import Synchronization
 
 final class DelegateMethods: @unchecked Sendable {
-  // Behind `lock`.
+  // `lock` guards what changes.
   private let lock = RecursiveLock()
   private let property: DelegateProperty
   private var tokens: [ObjectIdentifier: [HookToken]] = [:]

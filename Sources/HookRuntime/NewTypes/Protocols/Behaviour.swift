@@ -15,7 +15,7 @@ package final class Behaviour: @unchecked Sendable {
   private weak var weakTarget: AnyObject?
   package let holdsTargetWeakly: Bool
   package let isProxy: Bool
-  /// By position in the class's entries.
+  /// The key is the position in the class's entries.
   private let handlers: [Int: LayerLifetime]
   /// Sees every call before anybody answers it; may be nil.
   private let observer: Observer?

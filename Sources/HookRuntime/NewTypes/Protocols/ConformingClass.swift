@@ -21,7 +21,7 @@ final class RequirementEntry: @unchecked Sendable {
   /// The property's accessors, for `modify`.
   fileprivate(set) var modify: SynthesizedModify?
   fileprivate(set) var accessors: [Int] = []
-  /// In the class's entries.
+  /// Its index in the class's entries.
   fileprivate(set) var position = 0
   private(set) var synthesizedMethod: SynthesizedMethod!
   /// What a frame of such a call stands for where the forwarder answers it.

@@ -10,7 +10,7 @@ package struct Imports: Sendable {
   private let loaded: LoadedImages?
   /// Of a program on disk, what its libraries say of names whose kind the importing file does not tell.
   private let exported: Exports?
-  /// Of all importers.
+  /// The places of all importers.
   let places: Set<String>
   /// What the files' relocations say of names that were asked for, one list per importer: files do not change, what words hold does.
   private let known = KnownSlots()

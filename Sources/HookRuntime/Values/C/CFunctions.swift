@@ -6,9 +6,9 @@
 package enum CFunctions {
   /// The function that a symbol is a form of, with the prototype of that form.
   package struct Form: Sendable {
-    /// As people name it.
+    /// The function as people name it.
     package let function: CPrototype
-    /// As this symbol is called; the same unless it is another form.
+    /// The prototype by which this symbol is called; that of the function unless it is another form.
     package let form: CPrototype
   }
 

@@ -21,7 +21,7 @@ package struct GenericEnvironment: Sendable {
     package var proto: NominalName
   }
 
-  /// In order of depth and index.
+  /// They stand in the order of depth and index.
   package private(set) var parameters: [Parameter] = []
   /// Those that need a witness table, in canonical order as far as known.
   package private(set) var conformances: [Conformance] = []

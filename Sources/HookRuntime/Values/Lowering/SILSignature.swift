@@ -23,11 +23,11 @@ package enum SILConvention: Hashable, Sendable { case borrowed, owned, address }
 
 /// A type as it is declared, and as it is in this body.
 package struct SILType: Hashable, Sendable {
-  /// As declared: what decides representations. A metatype or a function inside a generic type is spelled differently.
+  /// The type as it is declared: what decides representations. A metatype or a function inside a generic type is spelled differently.
   package var pattern: TypeSyntax
-  /// With the generic arguments of this body.
+  /// The type with the generic arguments of this body.
   package var type: TypeSyntax
-  /// Goes by address only because the declaration does not know the type.
+  /// It goes by address only because the declaration does not know the type.
   package var isAbstract: Bool
 
   package init(_ type: TypeSyntax) {
@@ -59,11 +59,11 @@ package struct SILPart: Sendable {
 package struct SILResult: Sendable {
   package var path: [Int] = []
   package var type: SILType
-  /// Written through a parameter of role `.result`.
+  /// The body writes it through a parameter of role `.result`.
   package var isIndirect = false
   /// The caller releases it.
   package var isOwned = true
-  /// Not returned by this body.
+  /// This body does not return it.
   package var isGone = false
 }
 

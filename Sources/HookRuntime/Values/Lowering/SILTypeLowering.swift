@@ -15,7 +15,7 @@ struct SILTypeLowering: Sendable {
     return try? types.type(fixed(type).substituting(actual)).get()
   }
 
-  /// As above; closures and metatypes as the declaration of the place asks for them.
+  /// nil as for `info(_:)`. Closures and metatypes have the form that the declaration of the place asks for.
   func info(_ type: TypeSyntax, declaredAs pattern: TypeSyntax) -> TypeInfo? {
     guard pattern.deepestParameter >= 0 else { return info(type) }
     let form = pattern.closureForm(environment: environment)
@@ -26,7 +26,7 @@ struct SILTypeLowering: Sendable {
     return info(type).map { types.type($0, in: form) }
   }
 
-  /// With what same-type requirements fix.
+  /// Puts in what same-type requirements fix.
   private func fixed(_ type: TypeSyntax) -> TypeSyntax {
     environment.map { type.substituting($0.fixed) } ?? type
   }

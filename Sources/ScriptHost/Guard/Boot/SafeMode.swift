@@ -80,7 +80,7 @@ package struct SafeMode: Equatable, Sendable {
   package var waiting: [PatchStamp] = []
   /// Came back with the start that runs.
   package var trial: PatchStamp?
-  /// Of the last failed start.
+  /// Whom the last failed start is attributed to.
   package var suspect: String?
   /// The next plan retires it, however many starts failed. Never kept: ends and the plan belong to one change of the file.
   private(set) var condemned: Condemned?

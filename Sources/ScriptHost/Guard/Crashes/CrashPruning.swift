@@ -5,7 +5,7 @@ internal import Journal
 enum CrashPruning {
   /// Files beyond these go, the oldest first. One is 0.4 MB at most.
   static let most = 64
-  /// In seconds.
+  /// Files that are older go, too; in seconds.
   static let longest: UInt64 = 30 * 24 * 3600
 
   /// Removes old files of a state directory, whatever program they are of; those of processes that run stay.

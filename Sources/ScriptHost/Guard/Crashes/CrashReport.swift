@@ -24,9 +24,9 @@ package struct CrashReport: Sendable {
   package private(set) var signal = 0
   package private(set) var code = 0
   package private(set) var address: UInt64 = 0
-  /// Of the crashed thread.
+  /// The kernel's number of the crashed thread.
   package private(set) var thread = 0
-  /// Nanoseconds since 1970, and of the monotonic clock.
+  /// When it crashed: nanoseconds since 1970, and of the monotonic clock.
   package private(set) var wall: UInt64 = 0
   package private(set) var monotonic: UInt64 = 0
   package private(set) var message = ""

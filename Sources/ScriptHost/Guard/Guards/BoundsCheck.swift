@@ -215,7 +215,7 @@ struct BoundsReader {
 
   private func replace<T>(_ index: Int, _ info: TypeInfo, _ value: T, _ call: UnsafeMutablePointer<HKTCall>) {
     let made = OwnedValue(uninitialized: info)
-    // Of the argument's layout, as `correct` chose it.
+    // T has the argument's layout: `correct` chose it so.
     made.memory.initializeMemory(as: T.self, to: value)
     ValueWriter(call).replace(index, of: view.plan, with: made)
   }

@@ -95,7 +95,7 @@ public enum CrashGuards {
     try enable(guarded, GuardSettings(mode: mode))
   }
 
-  /// As above, with all there is to say.
+  /// Begins with all settings there are; what was enabled before under the same name goes on beside it.
   @discardableResult
   public static func enable(_ guarded: CrashGuard, _ settings: GuardSettings) throws(GuardProblem) -> GuardHandle {
     GuardHandle(run: try GuardRegistry.shared.start(guarded, settings, owner: "swift", log: HostLog(recorder: nil, isVerbose: false)))

@@ -85,7 +85,7 @@ enum MessageGuard {
 
 /// What answers for NSNull: an empty text, zero, an empty array, an empty dictionary.
 private struct NeutralReceiver: Sendable {
-  /// In words.
+  /// What a sentence says behind "answered by".
   let words: String
   /// An object of Foundation's.
   let isReference: Bool

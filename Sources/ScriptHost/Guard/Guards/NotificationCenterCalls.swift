@@ -119,6 +119,6 @@ final class NotificationCenterCalls: @unchecked Sendable {
     return trap
   }
 
-  /// For messages about a trap.
+  /// Messages about a trap name it.
   var posting: Callable { post }
 }

@@ -29,7 +29,7 @@ enum NotificationGuard {
 private final class Observers: @unchecked Sendable {
   // Immutable, but for what has a lock; the run that these belong to keeps them.
   private weak var run: GuardRun?
-  /// By the address of what the center gave for it.
+  /// The key is the address of what the center gave for it.
   private let known = Mutex<[UInt: Token]>([:])
   /// One thread for all, made when an observer first outlives its object; nil: there is none, and observers stay.
   private static let worker: HostWorker? = {

@@ -78,7 +78,7 @@ enum Containment {
     }
   }
 
-  /// As above; the thread keeps the trap, so that it can go on to who contains the calls around this one.
+  /// Catches a trap that the thread keeps, so that it can go on to who contains the calls around this one.
   static func catching(
     keptBy thread: UnsafeMutablePointer<HKTThread>, _ body: (UnsafeMutablePointer<HKTTrap>) -> Void
   ) -> ContainedTrap? {

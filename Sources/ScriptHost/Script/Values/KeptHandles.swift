@@ -18,7 +18,7 @@ enum KeptHandles {
     if !hkt_is_ending(object) { ProgramCall.release(UInt(a)) }
     hkt_release_memory(object)
   }
-  /// As above, an error.
+  /// A kept error was collected.
   static let releaseError: Release = { _, a, _, _ in if a != 0 { ProgramCall.release(UInt(a)) } }
   static let releaseValue: Release = { _, a, b, _ in
     guard b != 0 else { return }

@@ -28,7 +28,7 @@ enum StackPromoted {
     Search(use: use).find(memory, info, isOurs: true)
   }
 
-  /// As above; the value is ended and its memory freed when it cannot be.
+  /// Makes the value fit to outlive the calls that run; it is ended and its memory freed when it cannot be.
   static func settle(_ value: OwnedValue, for use: Use) throws(BridgeError) {
     guard let type = settle(value.memory, value.info, for: use) else { return }
     value.destroy()

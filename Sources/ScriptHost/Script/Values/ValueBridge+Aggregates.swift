@@ -31,7 +31,7 @@ extension ValueBridge {
     }
   }
 
-  /// From `{ 1, 2 }` or `{ label = 1, … }`, mixed as the tuple's own labels allow.
+  /// Makes a tuple of `{ 1, 2 }` or `{ label = 1, … }`, mixed as the tuple's own labels allow.
   func storeTuple(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     guard value.tag == SHL_TABLE else { return try storeHandle(value, info, memory, info.name) }
     let parts = info.fields

@@ -74,7 +74,7 @@ struct CurlTransfer: Sendable {
 
 /// The parts of a URL's text that records have.
 struct URLParts {
-  /// Without user, password, query and fragment.
+  /// It has neither user nor password, query or fragment.
   var shown: String
   var host = ""
   var port: Int?

@@ -10,7 +10,7 @@ final class KeptParts {
     return .passUnretained(object)
   }
 
-  /// Of elements that own nothing.
+  /// Keeps a copy of the elements, which own nothing.
   func list<Element>(_ elements: some Collection<Element>) -> UnsafeBufferPointer<Element> {
     let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(elements.count, 1))
     _ = memory.initialize(from: elements)

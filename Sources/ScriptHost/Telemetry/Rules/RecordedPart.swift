@@ -25,7 +25,7 @@ struct RecordedPart {
     switch part {
     case .path:
       guard let mark = path.firstRange(of: "://") else { return String(path) }
-      // Behind scheme and authority.
+      // The path begins behind scheme and authority.
       let rest = path[mark.upperBound...].drop { $0 != "/" }
       return rest.isEmpty ? "/" : String(rest)
     case .query: return path.endIndex == whole.endIndex ? nil : masked(whole[path.endIndex...].dropFirst())

@@ -38,13 +38,13 @@ package struct RuleDefinition: Sendable, Equatable {
 
   /// What is recorded of a URL.
   package enum URLPart: String, Sendable, CaseIterable {
-    /// Without query and fragment.
+    /// The URL loses query and fragment.
     case path
     /// What is behind the '?', with values masked whose names are those of secrets; nothing where there is none.
     case query
   }
 
-  /// At most `count` in `period`.
+  /// At most `count` events are recorded in each `period`.
   package struct Rate: Sendable, Equatable {
     package var count: Int
     package var period: UInt64

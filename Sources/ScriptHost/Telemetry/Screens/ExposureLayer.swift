@@ -17,7 +17,7 @@ struct ExposureDefinition: Sendable {
   var base = "", frame = "", within = "", key = "", name = "exposure"
   /// The share of the view that has to be seen.
   var area = 0.5
-  /// For so long, nanoseconds.
+  /// How long it has to be seen, in nanoseconds.
   var dwell: UInt64 = 500_000_000
   /// What has been recorded is recorded once more.
   var again = Again.never

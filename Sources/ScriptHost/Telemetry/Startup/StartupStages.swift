@@ -63,7 +63,7 @@ package enum StartupStages {
     log.append(.startup, FieldName(record.stage, masked: false)) { record.write(into: &$0) }
   }
 
-  /// When the kernel made the process, on the monotonic clock.
+  /// The time at which the kernel made the process, in nanoseconds of the monotonic clock.
   private static func processStart(_ now: UInt64) -> UInt64? {
     let descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

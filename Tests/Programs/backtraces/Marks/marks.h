@@ -4,7 +4,7 @@
 #include <stdint.h>
 /// Prints the frames of the program and of this library, innermost first, as glibc's unwinder finds them.
 int64_t mark(int64_t value);
-/// As above, through a pointer that an import slot gave before: no hook sees it.
+/// Prints them as `mark` does; called through a pointer that an import slot gave before: no hook sees it.
 int64_t mark_plainly(int64_t value);
 /// Dies of a bad access.
 int64_t crash(int64_t value);

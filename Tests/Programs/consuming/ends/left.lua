@@ -1,5 +1,5 @@
 patch { id = "left", version = "1.0.0", api = 1 }
--- The same calls once the script accepts that they may leave a copy: a name for each, or a pattern.
+-- These calls work once the script accepts that they may leave a copy: a name for each, or a pattern.
 swift.allow_leak "Ends.Alone.*"
 swift.allow_leak "Ends.Pot.number()"
 local ok, problem = pcall(swift.allow_leak, "Ends.Alone.kep()")

@@ -58,7 +58,7 @@ struct SafeModeTests {
     // One that was removed needs nobody in its place, either.
     newest = failedTwice(ran)
     #expect(newest.plan([Self.a]).out == [])
-    // The same text is out, and a failed start of the changed one counts on.
+    // A patch with that text is out, and a failed start of the changed one counts on.
     newest = failedTwice(ran)
     #expect(newest.plan([Self.a, Self.b]).out == [Self.b])
     newest = failedTwice(ran)
