@@ -22,6 +22,7 @@ static uint64_t now(clockid_t clock) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/// Copies a text, cut where it does not fit. `room` is in bytes, one of which is the NUL's.
 static void copy_text(char *to, size_t room, const char *from) {
   size_t length = strlen(from);
   if (length >= room) length = room - 1;

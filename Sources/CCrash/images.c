@@ -13,6 +13,7 @@ enum { RANGES = 512 };
 static struct { uint64_t start, end; } ranges[RANGES];
 static uint32_t range_count;
 
+/// The hexadecimal number that begins at `*at`, which is behind it afterwards; 0 where there is no digit.
 static uint64_t hex(const char **at) {
   uint64_t value = 0;
   for (;; (*at)++) {
@@ -23,6 +24,7 @@ static uint64_t hex(const char **at) {
   }
 }
 
+/// Writes the build-id that the notes from `address` on hold, as digits; nothing where there is none, or they cannot be read.
 static void put_notes(CCrashFile *file, uint64_t address, uint64_t size) {
   uint64_t end = address + size;
   while (address + 16 <= end) {
@@ -58,6 +60,9 @@ static void put_build_id(CCrashFile *file, uint64_t base) {
 static char base_path[512];
 static uint64_t base_address;
 
+/// Takes one line of /proc/self/maps: keeps where code lies, and writes a line of the report for it.
+
+/// - file: NULL: nothing is written.
 static void note_line(CCrashFile *file, const char *line) {
   const char *at = line;
   uint64_t start = hex(&at);

@@ -22,6 +22,7 @@ static struct {
 } answers[THREADS];
 static _Atomic(uint32_t) asked;
 
+/// The handler of the asking signal: leaves the thread's frames in its place among the answers. `errno` is as it was.
 static void answer(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   int saved = errno;

@@ -39,11 +39,13 @@ void ccrash_report_prepare(void) {
 
 static CCrashFile *file;
 
+/// Writes a name that ends where the number is to begin, and the number in hexadecimal.
 static void put_pair(const char *name, uint64_t value) {
   ccrash_put(file, name);
   ccrash_put_hex(file, value);
 }
 
+/// Writes the line `registers`, from the context of the signal.
 static void put_registers(const ucontext_t *context) {
   static const struct { const char *name; int index; } all[] = {
     {"rip=", REG_RIP}, {" rsp=", REG_RSP}, {" rbp=", REG_RBP}, {" rax=", REG_RAX}, {" rbx=", REG_RBX}, {" rcx=", REG_RCX},
@@ -67,6 +69,7 @@ static void put_thread_name(int32_t thread) {
   if (count > 1) ccrash_put_bytes(file, name, (size_t)count - 1);
 }
 
+/// Writes the lines of one thread: its name, the hooked calls it is in, its frames, innermost first.
 static void put_thread(int32_t thread, const CCrashFrame *frames, int count) {
   ccrash_put(file, "thread ");
   ccrash_put_number(file, thread);
@@ -122,6 +125,7 @@ static void put_refusal(void) {
 /// What a report is made of, in its order: a crash while one is written goes on with the next.
 enum Part { HEAD, TIME, MESSAGE, REFUSAL, REGISTERS, IMAGES, OWN_STACK, OTHER_STACKS, END, PARTS };
 
+/// Writes the line that every report has, and marks the file as reported: from here on the crash is certain, whatever the rest meets.
 static void put_head(int signal, const siginfo_t *info, int32_t thread) {
   ccrash_begin_lines(file);
   ccrash_put(file, "signal ");
@@ -135,6 +139,7 @@ static void put_head(int signal, const siginfo_t *info, int32_t thread) {
   __atomic_store_n(&file->state, CCRASH_REPORTED, __ATOMIC_RELEASE);
 }
 
+/// Writes one part of the report. A fault in it is caught by write_report, which goes on with the next one.
 static void put_part(int part, int signal, const siginfo_t *info, const void *context, bool with_others) {
   enum { FRAMES = 128 };
   static CCrashFrame frames[FRAMES];
@@ -157,6 +162,7 @@ static void put_part(int part, int signal, const siginfo_t *info, const void *co
 static sigjmp_buf next_part;
 static volatile int crashes;
 
+/// Writes the report part by part; a part that crashes itself is left out from where it crashed.
 static void write_report(int signal, const siginfo_t *info, const void *context, bool with_others) {
   static volatile int part;
   part = HEAD;

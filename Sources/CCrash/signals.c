@@ -44,6 +44,7 @@ const char *ccrash_refusal(void) {
   return function ? function() : NULL;
 }
 
+/// The action has no SA_SIGINFO and this handler; SIG_DFL and SIG_IGN are such.
 static bool is_plain(const struct sigaction *action, void (*handler)(int)) {
   return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == handler;
 }
@@ -61,6 +62,7 @@ static void end_by_default(int signal, const siginfo_t *info) {
   sigprocmask(SIG_UNBLOCK, &only, NULL);
 }
 
+/// Does what the program asked for with this signal, `asked`: its handler, the default action, or nothing.
 static void pass_on(int signal, siginfo_t *info, void *context, struct sigaction *asked) {
   struct sigaction next = *asked;
   if (is_plain(&next, SIG_DFL)) return end_by_default(signal, info);
@@ -86,6 +88,7 @@ static bool ends_after(int signal, const struct sigaction *next) {
 static _Atomic(CCrashBlocked) blocked;
 void ccrash_set_blocked(CCrashBlocked asked) { atomic_store(&blocked, asked); }
 
+/// What is to become of a signal that may have been blocked: the answer of whoever was set to judge, else that it comes.
 static int becomes(int signal, siginfo_t *info, void *context) {
   CCrashBlocked asked = atomic_load(&blocked);
   return asked ? asked(signal, info, context) : CCRASH_COMES;
@@ -119,8 +122,10 @@ static void handle(int signal, siginfo_t *info, void *context, struct sigaction 
   errno = saved;
 }
 
+/// The handler of a signal that the program had an action for before us: that one comes after us.
 static void on_signal(int signal, siginfo_t *info, void *context) { handle(signal, info, context, &before[signal]); }
 
+/// The handler of a signal whose default action comes after us.
 static void on_default(int signal, siginfo_t *info, void *context) {
   struct sigaction standard = {.sa_handler = SIG_DFL};
   handle(signal, info, context, &standard);

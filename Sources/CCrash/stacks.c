@@ -35,6 +35,7 @@ static Stack *make(void) {
   return stack;
 }
 
+/// A stack that no thread has, a new one where all are taken; NULL: no memory. Any thread.
 static Stack *take(void) {
   pthread_mutex_lock(&lock);
   Stack *stack = free_stacks;
@@ -43,6 +44,7 @@ static Stack *take(void) {
   return stack ? stack : make();
 }
 
+/// Takes a thread's alternate stack away when the thread ends. For pthread_key_create, on that thread.
 static void give_back(void *opaque) {
   Stack *stack = opaque;
   stack_t now, none = {.ss_flags = SS_DISABLE};

@@ -36,6 +36,7 @@ static bool may_follow(uint64_t record, uint64_t next) {
   return next > record && next - record < longest_frame && (next & 15) == 0;
 }
 
+/// Reads the frame record at `at`: the caller's one and the return address. false: it cannot be read, or that is no address of code.
 static bool read_record(uint64_t at, Record *record) {
   if (read_memory(at, record, sizeof *record) != sizeof *record) return false;
   record->next &= ~(1ull << 60);  // the mark of an async frame
@@ -53,6 +54,7 @@ static uint64_t find_record(const CCrashThreadStack *s) {
   return 0;
 }
 
+/// Fills in the words at the thread's stack pointer and its frame records, innermost first. On that thread, in the signal handler.
 static void walk(CCrashThreadStack *s) {
   s->word_count = (uint32_t)(read_memory(s->stack, s->words, sizeof s->words) / 8);
   uint64_t at = s->frame;
@@ -97,6 +99,7 @@ bool ccrash_answer(int signal, const siginfo_t *info, const void *context) {
 
 bool ccrash_stacks_can_be_asked(void) { return ccrash_owns(asking_signal); }
 
+/// Has the thread leave its stack in `stack`, and waits for it, 0.1 s at most until it begins. false: it did not answer. One asks at a time.
 static bool ask(int32_t thread, CCrashThreadStack *stack) {
   if (!ccrash_stacks_can_be_asked()) return false;
   atomic_store(&question.thread, thread);

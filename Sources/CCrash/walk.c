@@ -34,6 +34,7 @@ typedef struct Unwinding {
 
 enum { CANDIDATES = 32 };
 
+/// Takes one frame of the unwinder. Those up to the one that the signal interrupted are the handler's own.
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *opaque) {
   Unwinding *all = opaque;
   uint64_t counter = _Unwind_GetIP(context);
@@ -62,6 +63,7 @@ static bool follows_call(uint64_t address) {
   return false;
 }
 
+/// Follows frame pointers from `frame` up the stack; answers how many frames it found, at most `room`.
 static int follow_pointers(uint64_t frame, uint64_t stack, CCrashFrame *frames, int room) {
   int count = 0;
   while (count < room && frame >= stack && frame % 8 == 0 && frame - stack < (256u << 20)) {
@@ -75,6 +77,7 @@ static int follow_pointers(uint64_t frame, uint64_t stack, CCrashFrame *frames, 
   return count;
 }
 
+/// Looks for return addresses in the words from `stack` on; answers how many it found, at most `room`. What it finds may be stale.
 static int search_stack(uint64_t stack, CCrashFrame *frames, int room) {
   enum { WORDS = 64, PIECES = 64 };
   int count = 0;

@@ -237,6 +237,7 @@ typedef struct SHLInner {
   bool here;                    // the entry's own call token was given out
 } SHLInner;
 _Static_assert(sizeof(SHLInner) <= sizeof(((SHLInvocation *)0)->reserved), "SHLInner lives in SHLInvocation.reserved");
+/// What is ours of an invocation; the host has room for it in `reserved`.
 static inline SHLInner *shl_inner(SHLInvocation *i) { return (SHLInner *)i->reserved; }
 
 /// Every Lua thread's extra space holds its state (new threads copy it from the main one).

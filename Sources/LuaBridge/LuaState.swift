@@ -138,11 +138,13 @@ private nonisolated(unsafe) let emptyText: UnsafePointer<CChar> = {  // written 
   return UnsafePointer(p)
 }()
 
+/// Gives `body` the budget's address, nil for none; valid only inside.
 private func withBudget<Result>(_ budget: SHLBudget?, _ body: (UnsafePointer<SHLBudget>?) -> Result) -> Result {
   guard var budget else { return body(nil) }
   return body(&budget)
 }
 
+/// Gives `body` the text as UTF-8; valid only inside.
 private func withBytes<Result>(
   of text: String, _ body: (UnsafeRawBufferPointer) throws(LuaFailure) -> Result
 ) throws(LuaFailure) -> Result {

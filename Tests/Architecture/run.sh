@@ -48,7 +48,7 @@ while IFS= read -r line; do
 done < <(
   python3 "$here/stages.py" "$root/Sources" "$here/stages.known"
   python3 "$here/documented.py" "$root/Sources" 80
-  python3 "$here/citations.py" "$root"
+  python3 "$here/citations.py" "$root" "$here/foreign.names"
   python3 "$here/targets.py" "$root"
   python3 "$here/words.py" "$root/Sources"
 )
@@ -112,23 +112,61 @@ mkdir -p "$work/words"
 echo 'let isLentTwice = "lent"  // lent' >"$work/words/Names.swift"
 python3 "$here/words.py" "$work/words" >"$work/words.out"
 same 'a violation is seen: a home-made word in a name' <(echo "WRONG   Names.swift names 'isLentTwice'; the term for 'lent' is borrowed") "$work/words.out"
+# Helpers on raw memory without a comment are seen, in Swift and in C; a header's comment stands for all that it declares.
+mkdir -p "$work/helpers/Journal" "$work/helpers/CCrash/include"
+printf '%s\n' '/// Reads it.' 'func read(_ at: UnsafeRawPointer) {}' 'func write(_ at: UnsafeRawPointer) {}' >"$work/helpers/Journal/Bytes.swift"
+printf '%s\n' '/// Begins and ends it.' 'void begin(char *at);' 'void end(char *at);' '' 'void go_on(char *at);' >"$work/helpers/CCrash/include/C.h"
+printf '%s\n' 'void begin(char *at) {' '}' 'void end(char *at) {' '}' '// Small ones.' 'static int one(char *at) { return *at; }' 'static int two(char *at) { return *at; }' \
+  '' 'void go_on(char *at) {' '}' >"$work/helpers/CCrash/c.c"
+python3 "$here/documented.py" "$work/helpers" 80 all >"$work/helpers.out"
+same 'a violation is seen: a helper on raw memory without a comment' - "$work/helpers.out" <<'END'
+ok      CCrash: 4 of 5 helpers on raw memory are documented
+        CCrash/c.c:9 go_on
+WRONG   Journal: 1 of 2 helpers on raw memory are documented; most are missing in Journal/Bytes.swift (1)
+        Journal/Bytes.swift:3 write
+END
 # What is registered for scripts stands in the reference.
 judged '' python3 "$here/members.py" "$root"
 
-# A comment has a subject of its own.
-if grep -rnE '^ *//+ The same\b' . >"$work/same"; then
-  bad 'no comment opens with "The same"' "$(head -n 3 "$work/same")"
-else
-  good 'no comment opens with "The same"'
-fi
+# A comment has a subject of its own: it opens with none that stands in another comment, and is no bare phrase such as "Behind the lock.".
+# finds_none NAME COMMAND…: the command prints no line.
+finds_none() {
+  local name=$1
+  shift
+  "$@" >"$work/found" || true
+  if [ -s "$work/found" ]; then bad "$name" "$(head -n 3 "$work/found")"; else good "$name"; fi
+}
+leaning() {
+  grep -rnE --include='*.swift' --include='*.c' --include='*.h' --include='*.S' --include='*.lua' --include='*.sh' --include='*.py' \
+    '^ *(//+|--+|#+) (The same\b|As above\b|Same,)' "$@"
+}
+phrases() {
+  awk 'FNR == 1 { before = line = "" }
+       { gsub(/^ +/, "")
+         if (line ~ /^\/\/\/ (Of|By|In|At|As|For|With|Without|Behind|Before|Under|From) [^:;,]*\.$/ && split(line, words) <= 6 && before !~ /^\/\// && $0 !~ /^\/\//)
+           print place ": " line
+         before = line; line = $0; place = FILENAME ":" FNR }' $(find "$@" -name '*.swift' -o -name '*.c' -o -name '*.h')
+}
+finds_none 'no comment opens with "The same" or "As above"' leaning "$root/Sources" "$root/Tests" "$root/Benchmarks" "$root/examples" "$root/presets" "$root/scripts"
+finds_none 'no comment of a declaration is a bare phrase' phrases .
+mkdir -p "$work/leaning"
+printf '%s\n' '/// Behind the lock.' 'let one = 1' '/// As above, twice.' 'let two = 2' '/// The keys are names: what is in it, the lock guards.' 'let three = 3' >"$work/leaning/Names.swift"
+leaning "$work/leaning" | sed "s#^$work/leaning/##" >"$work/leaning.out"
+same 'a violation is seen: a comment that leans on another' <(echo 'Names.swift:3:/// As above, twice.') "$work/leaning.out"
+phrases "$work/leaning" | sed 's#^[^ ]*/##' >"$work/phrases.out"
+same 'a violation is seen: a bare phrase' <(echo 'Names.swift:1: /// Behind the lock.') "$work/phrases.out"
 
 # A page and a source file that cite a missing document are seen.
-mkdir -p "$work/cited/docs" "$work/cited/Sources"
-echo 'see [the plan](plan.md)' >"$work/cited/docs/page.md"
-echo '// docs/gone.md has the rules.' >"$work/cited/Sources/Rules.swift"
-python3 "$here/citations.py" "$work/cited" >"$work/cited.out"
-for expected in "docs/page.md cites 'plan.md'" "Sources/Rules.swift cites 'docs/gone.md'"; do
+mkdir -p "$work/cited/docs" "$work/cited/Sources" "$work/cited/Tests/Programs/slots"
+echo 'see [the plan](plan.md), shown by Tests/Programs/slots, later and slots' >"$work/cited/docs/page.md"
+printf '%s\n' '// docs/gone.md has the rules; `told` is no field, `isKnown` is, `strcpy` is of C.' 'let isKnown = true' >"$work/cited/Sources/Rules.swift"
+printf '%s\n' strcpy strcat >"$work/cited/foreign"
+python3 "$here/citations.py" "$work/cited" "$work/cited/foreign" >"$work/cited.out"
+for expected in "docs/page.md cites 'plan.md'" "docs/page.md cites 'Tests/Programs/later'" "Sources/Rules.swift cites 'docs/gone.md'" \
+  'Sources/Rules.swift cites `told`' '`strcat` of foreign.names'; do
   if grep -qF "$expected" "$work/cited.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/cited.out")"; fi
 done
+
+check 'what is there is no violation' test "$(grep -c '^WRONG' "$work/cited.out")" -eq 5
 
 finish

@@ -102,6 +102,7 @@ static void drop_left(HKTThread *t, const void *frame) {
   while (t->landing && (const void *)t->landing < frame) t->landing = t->landing->up;
 }
 
+/// Notes how the thread stands, so that it can be put back when what the landing contains is left.
 static void note(HKTLanding *l, HKTThread *t, HKTTrap *trap) {
   l->up = t->landing;
   l->thread = t;

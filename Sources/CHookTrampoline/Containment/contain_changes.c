@@ -107,6 +107,7 @@ static bool is_constant(const HKTArray *array) {
   return _dl_find_object && _dl_find_object((void *)array->low, &image) == 0;
 }
 
+/// The word is an array that was copied to be changed: it equals one that is being changed, and lies elsewhere.
 static bool is_copy(const HKTChanges *c, uint64_t word) {
   HKTArray array;
   if (!read_array(word, &array) || array.size == 0) return false;
@@ -119,6 +120,7 @@ static bool is_copy(const HKTChanges *c, uint64_t word) {
   return found;
 }
 
+/// Notes what a word of a frame or a register tells of the arrays that are being changed.
 static void note_word(HKTChanges *c, uint64_t word) {
   for (uint32_t i = 0; i < c->array_count && !c->holds_elements; i++) {
     const HKTArray *array = &c->arrays[i];
@@ -161,6 +163,7 @@ static _Atomic uint64_t answers[512];
 
 enum { ASKS_NAME = 8, ASKS_MOVES = 16, ASKS_COPIES = 24, ANSWER = 7 };
 
+/// What was answered before to a question about the code at an address. false: nobody asked. Runs in signal handlers.
 static bool known_answer(uint64_t address, uint64_t question, uint64_t *answer) {
   uint64_t entry = atomic_load_explicit(&answers[(address ^ question) % 512], memory_order_relaxed);
   *answer = entry & ANSWER;

@@ -43,6 +43,7 @@ enum { MOST_FORBIDDEN = 24 };
 static Forbidden forbidden[MOST_FORBIDDEN];
 static int forbidden_count;
 
+/// Adds a function that may not be left, with the reason; `start` 0: it is not there.
 static void forbid(uint64_t start, const char *why) {
   if (start && forbidden_count < MOST_FORBIDDEN) forbidden[forbidden_count++] = (Forbidden){start, why};
 }
@@ -84,6 +85,7 @@ typedef enum Kind { UNKNOWN, SWIFT, RUNTIME, C_LIBRARY, LOADER, QUEUES, TASKS, S
 
 static bool begins(const char *name, const char *with) { return strncmp(name, with, strlen(with)) == 0; }
 
+/// The image is linked with the Swift runtime.
 static bool needs_swift(const struct link_map *image) {
   const char *texts = NULL;
   for (const ElfW(Dyn) *d = image->l_ld; d && d->d_tag != DT_NULL; d++)
@@ -108,6 +110,7 @@ static Kind kind_at(uint64_t address) {
   return needs_swift(found.dlfo_link_map) ? SWIFT : OTHER;
 }
 
+/// Why a frame of such code may not be left; NULL where it may.
 static const char *why_not(Kind kind) {
   switch (kind) {
     case SWIFT: case RUNTIME: case HOST: return NULL;
@@ -139,6 +142,7 @@ typedef struct Walk {
 
 enum { MOST_FRAMES = 200000 };
 
+/// Why the frame may not be left; NULL where it may.
 static const char *reason_of(Walk *w, struct _Unwind_Context *context, uint64_t counter) {
   Kind kind = kind_at(counter - 1);
   // An abort of the runtime's comes by the C library's own functions.
@@ -208,6 +212,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) 
 
 static __thread sigjmp_buf *way_out __attribute__((tls_model("initial-exec")));
 
+/// Why the frames up to the landing may not be left; NULL where they may. Takes their addresses into the trap. Runs in signal handlers.
 static const char *judge_frames(uint64_t from, const HKTLanding *landing, bool is_abort, HKTTrap *trap, HKTCodeLocks *locks,
                                 HKTChanges *changes) {
   static const char unread[] = "the stack cannot be followed to the call";
@@ -229,6 +234,7 @@ static const char *judge_frames(uint64_t from, const HKTLanding *landing, bool i
 /// Nothing of ours: what others sent, breakpoints.
 static const char none[] = "";
 
+/// Why the signal is not one that can be contained, by its kind and the instruction it came from; NULL where it is.
 static const char *judge_instruction(int signal, const siginfo_t *info, uint64_t counter) {
   if (signal == SIGABRT) {
     if (info->si_code != SI_TKILL || info->si_pid != getpid()) return none;
@@ -243,6 +249,7 @@ static const char *judge_instruction(int signal, const siginfo_t *info, uint64_t
   return why_not(kind);
 }
 
+/// The fault is an overflow of the stack: `stack`, or the address, is near the end of it.
 static bool is_overflow(const HKTThread *t, const siginfo_t *info, uint64_t stack) {
   enum { NEAR = 64 << 10 };
   uint64_t address = (uint64_t)info->si_addr;

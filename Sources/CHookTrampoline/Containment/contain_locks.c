@@ -29,6 +29,7 @@ enum {
   LOOKED_AT = 128,      // bytes behind a pointer
 };
 
+/// The words are those of a pthread mutex that the thread holds, by glibc's layout.
 static bool is_pthread_mutex(const uint32_t *words, uint32_t thread) {
   enum { KINDS = 0x1ff };
   return (words[0] == 1 || words[0] == 2) && words[2] == thread && words[3] >= 1 && words[3] < 10000 && (words[4] & ~(uint32_t)KINDS) == 0;
@@ -83,6 +84,7 @@ typedef struct Search {
 /// What was found in a frame, what that points at, and what that does.
 enum { IN_FRAME = 0, BEHIND = 1, LAST = 2, MOST_LOOKS = 20000 };
 
+/// The address was looked at, at this level or an outer one. A table of 64: what is forgotten is looked at again.
 static bool was_seen(Search *s, uint64_t at, int level) {
   uint64_t *place = &s->seen[(at >> 3) % (sizeof s->seen / sizeof *s->seen)], entry = at | (uint64_t)level;
   if (*place >> 2 == at >> 2 && (*place & 3) <= (uint64_t)level) return true;
@@ -175,6 +177,7 @@ static void look_at_variable(const Reading *r, uint64_t place) {
   if (holds_at(&s, word, BEHIND)) r->locks->is_held = true;
 }
 
+/// The function's code was read. What is forgotten is read again.
 static bool is_read(HKTCodeLocks *locks, uint64_t start) {
   uint64_t *place = &locks->seen[(start >> 4) % HKT_SEEN_FUNCTIONS];
   if (*place == start) return true;

@@ -9,10 +9,12 @@
 
 #include "stack_room.h"
 
+/// The place is on the thread's own stack.
 static bool is_on_stack(const HKTThread *t, const void *place) {
   return hkt_is_on_stack(t, (uint64_t)place);
 }
 
+/// A record at that place is of a call that was left, or is another's by now: it lies deeper than `frame`, or tells of others than it should.
 static bool is_gone(const HKTThread *t, const HKTCall *call, const void *layers, const HKTFrame *frame) {
   return (const void *)call < (const void *)frame || call->thread != t || call->layers != layers;
 }
@@ -49,6 +51,7 @@ static bool is_right(const HKTThread *t, uint32_t slots, bool has_outermost, con
   return t->protected_count > HKT_HAZARDS && top->thread == t;
 }
 
+/// How many handlers run on the thread; one more where the outermost slot is of a call without a record in the chain.
 static uint32_t handlers_at_work(const HKTThread *t, bool has_outermost) {
   uint32_t count = 0;
   bool is_counted = false;

@@ -28,6 +28,7 @@ static struct { pthread_mutex_t lock; Entry *first; } table[BUCKETS] = {
 
 static unsigned bucket_of(void *buffer) { return (unsigned)((uintptr_t)buffer >> 5) % BUCKETS; }
 
+/// Takes the entry of a coroutine's buffer out of the table; NULL: there is none. Any thread.
 static Entry *take(void *buffer) {
   unsigned i = bucket_of(buffer);
   pthread_mutex_lock(&table[i].lock);

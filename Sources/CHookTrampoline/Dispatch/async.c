@@ -93,6 +93,7 @@ typedef struct Activation {
   int64_t area;       // of the function that was entered or returned to
 } Activation;
 
+/// Has the thread go on with the original, with the call's arguments, and come back to hkt_async_return.
 static void enter_original(HKTAsyncCall *r, const Activation *a) {
   bool in_place = r->frame.stack != r->stack;
   keep_stack(r, r->call.thread);
@@ -107,6 +108,7 @@ static void enter_original(HKTAsyncCall *r, const Activation *a) {
   a->move->words = r->stack_bytes / 8;
 }
 
+/// Has the thread go on with the function that the handler awaits, and come back to hkt_async_return.
 static void enter_callee(HKTAsyncCall *r, const Activation *a) {
   HKTAsyncCallee *c = r->callee;
   keep_stack(r, r->call.thread);
@@ -125,24 +127,28 @@ static void enter_callee(HKTAsyncCall *r, const Activation *a) {
   };
 }
 
+/// Puts results where the caller, which is resumed, looks for them. An error goes by r13 there.
 static void put_results(HKTFrame *here, const HKTResults *results) {
   memcpy(here->integer, results->integer, sizeof results->integer);
   memcpy(here->xmm, results->xmm, sizeof results->xmm);
   here->self_register = results->error;
 }
 
+/// Takes the results that a callee resumed us with into the call's frame.
 static void take_results(HKTFrame *frame, const HKTFrame *here) {
   memcpy(frame->results.integer, here->integer, sizeof frame->results.integer);
   memcpy(frame->results.xmm, here->xmm, sizeof frame->results.xmm);
   frame->results.error = here->self_register;
 }
 
+/// Ends the record of an async call, and what it keeps.
 static void free_record(HKTAsyncCall *r) {
   hkt_layers_let_go(r->call.layers);
   hkt_release_kept(&r->call);
   free(r);
 }
 
+/// Has the thread go on with the caller, with the call's results. The record is gone afterwards.
 static void resume_caller(HKTAsyncCall *r, const Activation *a) {
   put_results(a->here, &r->frame.results);
   a->here->async_context = (uint64_t)r->context;
@@ -162,6 +168,7 @@ static void resume_proceeding(HKTAsyncCall *r, const Activation *a) {
 
 // MARK: Through the layers
 
+/// Notes whether the original ran for the layer that is at work.
 static inline void note_ran(HKTCall *call, bool ran) {
   if (ran) call->state |= HKT_CALL_ORIGINAL_RAN;
   else call->state &= ~(uint32_t)HKT_CALL_ORIGINAL_RAN;
@@ -261,6 +268,7 @@ static HKTCall *awaiting(const HKTFrame *frame, const HKTBodyRecord *body, const
   return NULL;
 }
 
+/// The record of an async call, on the heap since the call leaves this stack; NULL when memory runs out.
 static HKTAsyncCall *make_record(const HKTCall *call) {
   uint32_t count = call->layers->count, stack_bytes = call->body->stack_bytes;
   HKTAsyncCall *r = malloc(sizeof *r + count * sizeof r->layer[0] + stack_bytes);

@@ -18,6 +18,8 @@ void hkt_set_call_site_reader(void (*read)(HKTCallSite *)) { atomic_store(&reade
 
 static size_t place_of(uint64_t address) { return (address * UINT64_C(0x9e3779b97f4a7c15)) >> 50; }
 
+/// Reads the code at an address and enters what it does; NULL when nobody reads or memory runs out. Any thread.
+/// - at: where the table is searched from.
 static HKTCallSite *make(uint64_t address, bool resumes, size_t at) {
   void (*read)(HKTCallSite *) = atomic_load(&reader);
   HKTCallSite *site = read ? calloc(1, sizeof *site) : NULL;
@@ -40,6 +42,7 @@ static HKTCallSite *make(uint64_t address, bool resumes, size_t at) {
   return NULL;
 }
 
+/// What was read at the address, read now where nobody did. Without a lock. NULL: it cannot be kept.
 static inline HKTCallSite *find(uint64_t address, bool resumes) {
   size_t at = place_of(address);
   for (size_t probe = 0; probe < MOST_PROBES; probe++) {

@@ -126,6 +126,7 @@ static size_t stack_bytes_of(const HKTCall *call) {
   return bytes > body->stack_bytes && bytes + HEADROOM > room ? body->stack_bytes : bytes;
 }
 
+/// Runs the original with the frame's arguments, outside of the host's own time, and takes its results and errno.
 static void run_original(HKTCall *call) {
   HKTThread *t = call->thread;
   uint32_t host = t->host, at_work = t->at_work;
@@ -144,6 +145,7 @@ static void run_original(HKTCall *call) {
   t->top = call;
 }
 
+/// Runs the layers from `index` on that take part, and the original in the middle of them.
 static void run_from(HKTCall *call, uint32_t index) {
   index = hkt_next_layer(call, index);
   if (index == call->layers->count) { run_original(call); return; }
@@ -373,6 +375,7 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   if (slot != HKT_OUTERMOST) t->at_work = 0;
   if (*t->errno_place != call.error_number) *t->errno_place = call.error_number;
   if (leaves(&call, HKT_CALL_SPENT | HKT_CALL_MUST_RETURN)) return deliver_changed(&call, slot);
+  // What end_delivery does, for a call that holds one slot, kept nothing, and goes on by the jump.
   t->top = call.up;
   if (slot == HKT_OUTERMOST) leave_outermost(t);
   else hkt_release_slot(t, slot);
@@ -380,10 +383,12 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   return HKT_CONTINUE;
 }
 
+/// The record of the site's body; NULL before it is published.
 static inline HKTBodyRecord *record_of(const HKTSite *site) {
   return __atomic_load_n((HKTBodyRecord *const *)&site->owner, __ATOMIC_ACQUIRE);
 }
 
+/// Calls of this thread run no layers now: they are the host's own, or the process is passive.
 static bool passes_through(const HKTThread *t) {
   // No __builtin_expect where the rare way is a return: the compiler takes the function that all ways leave by it for cold, and
   // makes it small instead of fast (Tests/Programs/warnings).
@@ -439,6 +444,7 @@ static void run_dispatch(void *context) {
   dispatch->action = dispatch->run(dispatch->frame, dispatch->site);
 }
 
+/// Dispatches on the thread's spare stack, since its own has little room.
 static HKTAction dispatch_on_spare(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *)) {
   Dispatch dispatch = {frame, site, run, HKT_CONTINUE};
   hkt_run_on_spare(t, run_dispatch, &dispatch);

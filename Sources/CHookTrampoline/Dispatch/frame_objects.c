@@ -60,6 +60,7 @@ static bool lies_in_task(uint64_t address) {
   return found;
 }
 
+/// Reads a word of this process that may be gone; false: it is.
 static bool read_word(uint64_t address, uint64_t *word) {
   struct iovec here = {word, 8}, there = {(void *)address, 8};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 8;

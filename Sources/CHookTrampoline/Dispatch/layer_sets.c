@@ -86,6 +86,7 @@ void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record) {
 
 enum { REMOVED = 1 };  // no object's address
 
+/// Where the search for an object's set begins.
 static uint64_t slot_of(const HKTObjects *o, uint64_t object) { return (object * 0x9e3779b97f4a7c15ull >> 24) & (o->capacity - 1); }
 
 HKTObjects *hkt_objects_new(uint64_t count) {
@@ -211,6 +212,7 @@ HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const 
 
 // MARK: Reclaiming
 
+/// Some thread runs layers of the set, so that it cannot be freed yet.
 static bool in_use(HKTKept *kept) {
   for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next) {
     if (atomic_load_explicit(&t->outermost, memory_order_acquire) == kept) return true;

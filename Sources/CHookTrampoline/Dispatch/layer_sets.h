@@ -33,6 +33,7 @@ static inline HKTLayers *hkt_protect_in_slot(HKTThread *t, HKTBodyRecord *record
   }
 }
 
+/// Lets go of the set in the slot, the last one that was taken.
 static inline void hkt_release_slot(HKTThread *t, uint32_t slot) {
   t->protected_count = slot;
   atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
@@ -52,6 +53,7 @@ static inline HKTLayers *hkt_protect_outermost(HKTThread *t, HKTBodyRecord *reco
   }
 }
 
+/// Lets go of the set that the thread's outermost call runs through.
 static inline void hkt_release_outermost(HKTThread *t) { atomic_store_explicit(&t->outermost, NULL, memory_order_release); }
 
 /// Has the thread's next slot protect the layers of a call, which something else protects, too; answers its number, which may be none's.

@@ -43,6 +43,7 @@ static void give_back(Stack stack) {
   if (stack.low) munmap((void *)(stack.low - PAGE), stack.high - stack.low + PAGE);
 }
 
+/// Notes that the thread is on the stack between these addresses, so that most questions for room are two instructions.
 static void be_on(HKTThread *t, uint64_t low, uint64_t high) {
   bool has_room = high - low > HKT_ROOM_NEEDED;
   t->roomy_low = low + HKT_ROOM_NEEDED;
@@ -64,6 +65,7 @@ void hkt_room_end(HKTThread *t) {
   give_back(spare);
 }
 
+/// Maps a stack there or elsewhere, without memory until it is used; MAP_FAILED: there is none.
 static char *reserve_at(uint64_t place, uint64_t size) {
   return mmap((void *)(place & ~(uint64_t)(PAGE - 1)), size, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

@@ -18,6 +18,7 @@ _Atomic(uint32_t) hkt_process_is = HKT_PROCESS_UNFENCED;
 
 static pthread_key_t thread_key;
 
+/// Makes a record free for another thread.
 static void end(HKTThread *t) {
   t->top = NULL;
   for (int i = 0; i < HKT_HAZARDS; i++) atomic_store_explicit(&t->hazard[i], NULL, memory_order_release);
@@ -27,6 +28,7 @@ static void end(HKTThread *t) {
 
 static void end_deferred(void *record) { hkt_end_deferred(record, UINT64_MAX); }
 
+/// For pthread_key_create: the thread ends. What it had deferred ends now.
 static void thread_ended(void *record) {
   // What ends may have a deinit, whatever stack the thread was given.
   if (((HKTThread *)record)->deferred) hkt_with_stack(end_deferred, record);
@@ -46,6 +48,7 @@ void hkt_threads_prepare(void) {
   pthread_once(&once, prepare);
 }
 
+/// Notes the bounds of the thread's own stack; both 0 where the C library does not tell.
 static void read_stack_bounds(HKTThread *t) {
   pthread_attr_t attributes;
   void *low = NULL;
@@ -60,6 +63,7 @@ static void read_stack_bounds(HKTThread *t) {
   pthread_attr_destroy(&attributes);
 }
 
+/// This thread's record, a free one or a new one; NULL in a signal handler and when memory runs out.
 static HKTThread *make(void) {
   if (hkt_interrupts()) {
     hkt_count_in_signal();

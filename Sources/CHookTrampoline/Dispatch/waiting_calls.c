@@ -26,6 +26,7 @@ static _Atomic(HKTWaiting *) all;
 static __thread HKTWaiting *own __attribute__((tls_model("initial-exec")));
 static _Atomic int signal_number;
 
+/// A record for this thread, entered for all to see and never freed; NULL when memory runs out.
 static HKTWaiting *make(void) {
   HKTWaiting *w = calloc(1, sizeof *w);
   if (!w) return NULL;
@@ -119,6 +120,7 @@ bool hkt_waiting_wake(HKTWaiting *w) {
 
 static pthread_key_t key;
 static bool has_key;
+/// For pthread_key_create: the thread ends, and its record may be another's.
 static void give_back(void *record) {
   HKTWaiting *w = record;
   own = NULL;

@@ -49,6 +49,9 @@ static bool still_ours(void) {
          s.st_ino == memory.inode;
 }
 
+/// Refuses because code could not be written; false, for the caller to return.
+
+/// - error: of the kernel.
 static bool refuse_write(uint64_t address, int error, HKTRefusal *refusal) {
   return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_CODE_NOT_WRITABLE, .error = error, .address = address});
 }
@@ -62,6 +65,7 @@ static int high_descriptor(int fd) {
   return fcntl(fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur - limit.rlim_cur / 4));
 }
 
+/// Opens the process's memory for writing, by a descriptor that programs do not use. false: refused.
 static bool reopen(HKTRefusal *refusal) {
   // Not closed: the number may be another file's by now. A forked copy's own descriptor is closed.
   struct stat s;

@@ -37,6 +37,7 @@ static _Thread_local pthread_mutex_t *last_left __attribute__((tls_model("initia
 static _Thread_local bool is_telling __attribute__((tls_model("initial-exec")));
 static void (*_Atomic tell)(void);
 
+/// For dl_iterate_phdr: how many images came and went so far, into a uint64_t.
 static int read_changes(struct dl_phdr_info *info, size_t size, void *changes) {
   (void)size;
   // Totals, the same in each entry.
@@ -65,6 +66,7 @@ static void look(void) {
   errno = saved_errno;
 }
 
+/// This thread holds the lock of the loader. glibc's own layout.
 static bool is_mine(const pthread_mutex_t *mutex) { return mutex->__data.__owner == (int)syscall(SYS_gettid); }
 
 bool hkt_is_opening_image(void) {
@@ -72,6 +74,7 @@ bool hkt_is_opening_image(void) {
   return lock && is_mine(lock);
 }
 
+/// What stands in the place of the loader's unlocking: looks for new images once the thread has left the loader.
 static int leave(pthread_mutex_t *mutex) {
   int answer = libc_unlock(mutex);
   if (atomic_load_explicit(&is_trying, memory_order_relaxed)) last_left = mutex;

@@ -79,8 +79,10 @@ typedef struct Writer {
   bool full;
 } Writer;
 
+/// Where the next byte of the moved window will lie.
 static uint64_t here(const Writer *w) { return w->destination + w->out->length; }
 
+/// Appends bytes; notes that the room is full where they do not fit.
 static void put(Writer *w, const void *bytes, size_t n) {
   if (w->out->length + n > sizeof w->out->bytes) { w->full = true; return; }
   memcpy(w->out->bytes + w->out->length, bytes, n);
@@ -120,9 +122,12 @@ typedef struct Moving {
   uint32_t inner_count;
 } Moving;
 
+/// Where the instruction that is moved lies in the body.
 static uint64_t address_of(const Moving *m) { return m->body + m->offset; }
+/// Where the instruction behind it lies in the body.
 static uint64_t next_of(const Moving *m) { return address_of(m) + m->seen.length; }
 
+/// Refuses the body because of the instruction that is moved; false, for the caller to return.
 static bool refuse_here(Moving *m, HKTReason reason, uint64_t value) {
   return hkt_refuse(m->refusal, (HKTRefusal){.reason = reason, .body = m->body, .address = address_of(m), .value = value});
 }
@@ -237,6 +242,9 @@ static bool move_indirect_call(Moving *m) {
   return true;
 }
 
+/// Moves one instruction, or refuses the body.
+
+/// - window: the bytes that are moved in all.
 static bool move_one(Moving *m, uint32_t window) {
   HKTCourse course = m->seen.course;
   if (course == HKT_COURSE_CALL || course == HKT_COURSE_CALL_INDIRECT) {
@@ -280,6 +288,7 @@ static bool is_padding(const uint8_t *code, uint32_t from, uint32_t needed, uint
   return true;
 }
 
+/// Finds how many bytes have to be moved, in whole instructions, and whether control falls out of them. false: refused.
 static bool measure(const uint8_t *code, const HKTBody *body, Window *window, HKTRefusal *refusal) {
   *window = (Window){.falls_through = true};
   uint64_t available = body->available > body->size ? body->available : body->size;
@@ -330,6 +339,7 @@ static bool scan_body(const uint8_t *code, const HKTBody *body, const Window *wi
   return true;
 }
 
+/// The bytes that are moved are those of the file; refuses the body where they are not. Without a file it is believed.
 static bool same_as_file(const uint8_t *code, const HKTBody *body, const Window *window, HKTRefusal *refusal) {
   if (!body->file_bytes) return true;
   for (uint32_t i = 0; i < window->moved; i++)

@@ -93,6 +93,7 @@ static uint64_t outside_windows(uint64_t counter) {
   return counter;
 }
 
+/// Moves a thread that is inside a window that is to be written to where it goes on safely.
 static void move_counter(ucontext_t *context) {
   uint64_t counter = (uint64_t)context->uc_mcontext.gregs[REG_RIP], better = outside_windows(counter);
   if (better == counter) return;
@@ -126,6 +127,7 @@ bool hkt_windows_in_use(void) { return atomic_load(&inside) != 0; }
 /// The signals in use: a real-time one, and SIGSYS for threads that block it. 0: none.
 static _Atomic int chosen, second;
 
+/// The handler of our signals: answers with where the thread is. `errno` is as it was.
 static void on_signal(int signal, siginfo_t *info, void *context) {
   int saved = errno;
   if (signal == SIGSYS && info->si_code != SI_TKILL) {
@@ -162,6 +164,7 @@ static bool take(int signal) {
   return sigaction(signal, &ours, NULL) == 0;
 }
 
+/// Takes the signals by which threads are asked, where they are not ours any more. false: refused.
 static bool choose_signals(HKTRefusal *refusal) {
   if (!is_ours(atomic_load(&chosen))) {
     int s = free_signal();
@@ -176,6 +179,7 @@ static bool choose_signals(HKTRefusal *refusal) {
 
 // MARK: Before breakpoints are written
 
+/// Refuses because of a thread, which is named where it still has a name; false, for the caller to return.
 static bool refuse_thread(HKTReason reason, int32_t thread, HKTRefusal *refusal) {
   HKTRefusal facts = {.reason = reason, .thread = thread};
   HKTThreadStatus status;
@@ -226,6 +230,7 @@ typedef struct Round {
   bool no_memory;
 } Round;
 
+/// The thread's seat, a new one where it has none; NULL when memory runs out, which the round notes.
 static Seat *seat_of(int32_t thread, Round *round) {
   Table *t = atomic_load(&table);
   uint32_t n = t ? atomic_load(&t->count) : 0;
@@ -300,6 +305,7 @@ static void call_in(Seat *seat, int32_t thread, Round *round) {
   }  // else the signal queue is full: later
 }
 
+/// For hkt_each_thread: calls the thread in, or sees how far it is. false: memory ran out.
 static bool visit(int32_t thread, void *context) {
   Round *round = context;
   if (thread == self()) return true;
@@ -315,6 +321,7 @@ static bool visit(int32_t thread, void *context) {
   return true;
 }
 
+/// All threads that were called in have answered this round.
 static bool all_answered(const Round *round) {
   Table *t = atomic_load(&table);
   for (uint32_t k = 0; k < atomic_load(&t->count); k++)
@@ -332,6 +339,7 @@ static void await_answers(const Round *round) {
   for (int i = 0; i < 20 && !all_answered(round); i++) rest();
 }
 
+/// Waits until every thread of the process has answered. false: refused, since one did not in time.
 static bool everyone(Round *round, HKTRefusal *refusal) {
   // The kernel may cut a list short when a thread ends meanwhile: two lists in a row must tell nothing new.
   int quiet = 0;

@@ -52,6 +52,7 @@ HKTPatch *hkt_book_find(uint64_t body) {
   }
 }
 
+/// Enters a patch in the book, which has room for it. Readers need no lock.
 static void enter(Book *b, HKTPatch *patch) {
   uint64_t i = slot_of(patch->site.body, b->capacity);
   while (atomic_load_explicit(&b->slots[i], memory_order_relaxed)) i = (i + 1) & (b->capacity - 1);
@@ -106,12 +107,14 @@ void hkt_write_stub_head(uint8_t stub[HKT_STUB_HEAD], const void *record) {
 }
 _Static_assert(offsetof(HKTSite, entry) == 0, "the stub jumps through [r11]");
 
+/// Writes a stub: its head, and the moved instructions. Answers its length in bytes, at most HKT_STUB_MAX.
 static uint32_t write_stub(uint8_t *stub, const HKTSite *site, const HKTMovedWindow *moved) {
   hkt_write_stub_head(stub, site);
   memcpy(stub + HKT_STUB_HEAD, moved->bytes, moved->length);
   return HKT_STUB_HEAD + moved->length;
 }
 
+/// The record of a body that can be diverted, with its stub written; NULL: refused. Never freed.
 static HKTPatch *make_patch(const HKTBody *body, HKTRefusal *refusal) {
   HKTStubPlace place;
   HKTMovedWindow moved;

@@ -36,10 +36,12 @@ static uint64_t written_words;
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a ^ (b << 7 | b >> 57)) * 0x9e3779b97f4a7c15ull; }
 
+/// The number by which a table finds the site.
 static uint64_t key_of(const Table *t, const SlotSite *s) {
   return t->by_stub ? mix(s->ours, 0) : mix(mix(s->former, s->group), s->site.body);
 }
 
+/// Enters a site in a table that has room for it.
 static void enter(Table *t, SlotSite *site) {
   uint64_t i = (key_of(t, site) >> 20) & (t->capacity - 1);
   while (t->entries[i]) i = (i + 1) & (t->capacity - 1);
@@ -59,6 +61,7 @@ static bool reserve(Table *t) {
   return true;
 }
 
+/// The site that was made for such a word; NULL: none was.
 static SlotSite *find_made(const SlotSite *like) {
   for (uint64_t i = key_of(&made, like) >> 20; made.capacity; i++) {
     SlotSite *s = made.entries[i & (made.capacity - 1)];
@@ -68,6 +71,7 @@ static SlotSite *find_made(const SlotSite *like) {
   return NULL;
 }
 
+/// The site whose stub begins at the address; NULL: there is none.
 static SlotSite *find_stub(uint64_t ours) {
   for (uint64_t i = mix(ours, 0) >> 20; stubs.capacity; i++) {
     SlotSite *s = stubs.entries[i & (stubs.capacity - 1)];
@@ -87,10 +91,12 @@ static uint64_t code_named_by(uint64_t former, HKTSlotForm form) {
   return form == HKT_SLOT_CODE ? former : former + (uint64_t)(int64_t)((const AsyncPointer *)former)->code;
 }
 
+/// Refuses for want of memory; false, for the caller to return.
 static bool no_memory(uint64_t word, HKTRefusal *refusal) {
   return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = errno, .address = word});
 }
 
+/// A site for the word, with a stub of its own; NULL: refused. Under the lock.
 static SlotSite *make_site(const SlotSite *like, uint64_t word, HKTRefusal *refusal) {
   HKTStubPlace place;
   if (!hkt_stub_place(like->site.body, false, &place, refusal)) return NULL;
@@ -143,11 +149,13 @@ uint64_t hkt_slot_former(uint64_t value) {
 
 // MARK: Writing
 
+/// Notes the slot's state, and counts the words that are written.
 static void set_state(HKTSlot *slot, HKTSlotState state) {
   if ((slot->state == HKT_SLOT_WRITTEN) != (state == HKT_SLOT_WRITTEN)) written_words += state == HKT_SLOT_WRITTEN ? 1 : -1ull;
   slot->state = state;
 }
 
+/// All words hold what they are believed to; false: refused, and nothing was written.
 static bool check(const HKTSlot *slots, size_t count, HKTRefusal *refusal) {
   for (size_t i = 0; i < count; i++) {
     uint64_t found;
@@ -162,6 +170,7 @@ static bool check(const HKTSlot *slots, size_t count, HKTRefusal *refusal) {
 /// Marks, in HKTSlot.protection, the words that this transaction has changed.
 enum { CHANGED_NOW = 1 << 17 };
 
+/// Puts the stub's address into the word, unless it is there. false: refused.
 static bool write_one(HKTSlot *slot, HKTRefusal *refusal) {
   uint64_t found;
   if (!hkt_word_read(slot, &found, refusal)) return false;
@@ -171,6 +180,7 @@ static bool write_one(HKTSlot *slot, HKTRefusal *refusal) {
   return true;
 }
 
+/// Gives words that were changed just now back what they held; notes in the refusal where that fails.
 static void undo(HKTSlot *slots, size_t count, HKTRefusal *refusal) {
   for (size_t i = 0; i < count; i++) {
     HKTRefusal why;
@@ -194,6 +204,7 @@ bool hkt_write_slots(HKTSlot *slots, size_t count, HKTRefusal *refusal) {
   return ok;
 }
 
+/// Gives a word back what it held. false: it holds something of somebody else's, which stays.
 static bool restore_one(HKTSlot *slot, HKTRefusal *refusal) {
   if (hkt_word_change(slot, slot->ours, slot->former, refusal)) {
     set_state(slot, HKT_SLOT_IDLE);

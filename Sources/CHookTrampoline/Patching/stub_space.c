@@ -54,6 +54,9 @@ static HKTArena *arenas;
 
 #define SLAB (64ul << 10)
 
+/// Fresh memory for records; NULL when there is none.
+
+/// - flags: of mmap, besides those of private memory.
 static void *map_records(size_t size, int flags) {
   void *fresh = hkt_system.map(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return fresh == MAP_FAILED ? NULL : fresh;
@@ -162,6 +165,7 @@ static bool map_arena(uint64_t place, HKTArena *arena) {
   return true;
 }
 
+/// Maps memory for stubs that a jump of five bytes at `body` reaches; NULL: refused.
 static HKTArena *add_arena(uint64_t body, HKTRefusal *refusal) {
   HKTArena *arena = hkt_record_allocate(sizeof *arena);
   if (!arena) {
@@ -191,6 +195,7 @@ static HKTArena *add_arena(uint64_t body, HKTRefusal *refusal) {
   return NULL;
 }
 
+/// An arena with room for one more stub, all of it within `reach` bytes of the body; NULL: none.
 static HKTArena *find_arena(uint64_t body, uint64_t reach) {
   for (HKTArena *a = arenas; a; a = a->next)
     if (!a->retired && ARENA_SIZE - a->used >= HKT_STUB_MAX && distance(a->base, body) < reach &&

@@ -29,7 +29,9 @@ typedef struct Change {
   HKTTransactionReport report;
 } Change;
 
+/// What the body holds before the change. Of each patch HKT_DIVERSION_SIZE bytes.
 static const uint8_t *old_bytes(const Change *c, const HKTPatch *p) { return c->installing ? p->original : p->diversion; }
+/// What the body is to hold. Of each patch HKT_DIVERSION_SIZE bytes.
 static const uint8_t *new_bytes(const Change *c, const HKTPatch *p) { return c->installing ? p->diversion : p->original; }
 
 static uint64_t now(void) {
@@ -46,6 +48,7 @@ typedef struct Placed {
   HKTPatch *patch;
 } Placed;
 
+/// Lets the element at `root` sink to its place in the heap.
 static void sift(Placed *a, size_t root, size_t count) {
   for (size_t child; (child = 2 * root + 1) < count; root = child) {
     if (child + 1 < count && a[child].body < a[child + 1].body) child++;
@@ -68,12 +71,14 @@ static void sort_by_address(Placed *a, size_t count) {
   }
 }
 
+/// The bytes as a refusal has them: eight are read.
 static uint64_t first_eight(const uint8_t *bytes) {
   uint64_t v;
   memcpy(&v, bytes, 8);
   return v;
 }
 
+/// Refuses because the body holds something else than `expected`; false, for the caller to return.
 static bool changed_elsewhere(const HKTPatch *p, const uint8_t *expected, HKTRefusal *refusal) {
   uint8_t eight[8] = {0};
   memcpy(eight, (const void *)p->site.body, p->site.window < 8 ? p->site.window : 8);
@@ -81,6 +86,7 @@ static bool changed_elsewhere(const HKTPatch *p, const uint8_t *expected, HKTRef
                                           .value = first_eight(eight), .expected = first_eight(expected)});
 }
 
+/// The body begins with these bytes.
 static bool holds(const HKTPatch *p, const uint8_t *bytes) { return memcmp((const void *)p->site.body, bytes, HKT_DIVERSION_SIZE) == 0; }
 
 bool hkt_check_site(const struct HKTSite *site, HKTRefusal *refusal) {
@@ -148,6 +154,7 @@ static bool check(const Change *c) {
   return true;
 }
 
+/// Puts all patches of the change into one state, which the handler of breakpoints reads.
 static void set_states(const Change *c, HKTState state) {
   for (size_t i = 0; i < c->count; i++) atomic_store_explicit(&c->patches[i]->state, state, memory_order_seq_cst);
 }
@@ -172,11 +179,13 @@ static size_t write_span(const Change *c, size_t from, size_t upto, const uint8_
   return hkt_code_write(start, span, end - start, refusal) ? next : from;
 }
 
+/// Says that what was written before a failure stays; false, for the caller to return.
 static bool not_undone(const Change *c, HKTRefusal why) {
   why.reason = HKT_NOT_UNDONE;
   return hkt_refuse(c->refusal, why);
 }
 
+/// Writes the patches while no other thread runs: no breakpoints are needed. false: refused, with all as it was or HKT_NOT_UNDONE.
 static bool change_alone(const Change *c) {
   for (size_t i = 0; i < c->count;) {
     size_t next = write_span(c, i, c->count, new_bytes, c->refusal);
@@ -199,6 +208,7 @@ static bool change_alone(const Change *c) {
 
 typedef enum Part { BREAKPOINT, TAIL, HEAD } Part;
 
+/// Writes one part of all patches: the breakpoints, what follows the first bytes, or the first bytes. false at the first that fails.
 static bool write_part(const Change *c, Part part, bool undo, HKTRefusal *refusal) {
   static const uint8_t breakpoint = 0xcc;
   for (size_t i = 0; i < c->count; i++) {
@@ -224,6 +234,7 @@ static bool undo(const Change *c, bool tails_touched) {
   return false;
 }
 
+/// Writes the patches while other threads run: breakpoints first, first bytes last. false: refused.
 static bool change_live(Change *c) {
   if (!hkt_live_begin(c->installing, c->refusal)) return false;
   set_states(c, HKT_CHANGING);
@@ -238,6 +249,9 @@ static bool change_live(Change *c) {
 
 // MARK: Entry points
 
+/// Installs or removes sites, all or none. Takes the lock.
+
+/// - report: what it took; NULL: nobody asks.
 static bool change(struct HKTSite *const *sites, size_t count, bool installing, HKTRefusal *refusal, HKTTransactionReport *report) {
   HKTRefusal unused;
   Change c = {.installing = installing, .refusal = refusal ? refusal : &unused};

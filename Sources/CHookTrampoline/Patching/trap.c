@@ -34,6 +34,7 @@ static void die_of_trap(void) {
   syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGTRAP);
 }
 
+/// Does what the program asked for with a breakpoint that is none of ours.
 static void pass_on(int signal, siginfo_t *info, void *context) {
   struct sigaction *next = &before[depth == 0 && atomic_load(&replaced) > 1 ? 1 : 0];
   bool by_processor = info->si_code > 0;
@@ -63,6 +64,7 @@ static uint64_t continuation(uint64_t address) {
   return 0;
 }
 
+/// The handler of breakpoints: of one of ours the thread goes on where the patch says.
 static void on_trap(int signal, siginfo_t *info, void *opaque) {
   int saved = errno;
   ucontext_t *context = opaque;

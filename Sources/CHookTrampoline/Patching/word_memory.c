@@ -91,16 +91,21 @@ bool hkt_word_read(const HKTSlot *slot, uint64_t *value, HKTRefusal *refusal) {
   return true;
 }
 
+/// Refuses because the word's page cannot be written; false, for the caller to return.
+
+/// - error: of the kernel.
 static bool not_writable(const HKTSlot *slot, int error, HKTRefusal *refusal) {
   return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_WORD_NOT_WRITABLE, .error = error, .address = slot->word});
 }
 
+/// Refuses because the word holds something else than `expected`; false, for the caller to return.
 static bool changed_elsewhere(const HKTSlot *slot, uint64_t found, uint64_t expected, HKTRefusal *refusal) {
   return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_CHANGED_ELSEWHERE, .address = slot->word, .value = found, .expected = expected});
 }
 
 /// The program reads its tables with plain loads: the thread sanitizer cannot know that each is one load of a whole word.
 __attribute__((disable_sanitizer_instrumentation))
+/// Puts `to` in the place of `from`, at once for all threads. false: something else is there, which stays.
 static bool exchange(const HKTSlot *slot, uint64_t from, uint64_t to, HKTRefusal *refusal) {
   uint64_t found = from;
   return __atomic_compare_exchange_n((uint64_t *)slot->word, &found, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||

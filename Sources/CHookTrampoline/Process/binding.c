@@ -6,6 +6,7 @@
 #include <link.h>
 #include <stddef.h>
 
+/// Asks a library or RTLD_… for a symbol; NULL: it has none, or `scope` is.
 static void *find(void *scope, const char *symbol, const char *version) {
   if (!scope) return NULL;
   return version ? dlvsym(scope, symbol, version) : dlsym(scope, symbol);

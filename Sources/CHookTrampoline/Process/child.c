@@ -42,6 +42,7 @@ static bool await_end(pid_t child, uint64_t limit, int channel) {
   }
 }
 
+/// In the copy: runs the program, waits for its end as long as it may take, and writes how it ended to the channel.
 static _Noreturn void run_and_tell(const HKTChild *child, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes, int channel) {
   // Where the program ignores its children's ends, their status is lost.
   struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -63,6 +64,7 @@ static _Noreturn void run_and_tell(const HKTChild *child, const posix_spawn_file
 
 // MARK: The caller
 
+/// Makes a pipe whose ends are descriptors from FIRST_DESCRIPTOR on; the error number, or 0.
 static int make_pipe(Pipe *made) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno;
@@ -74,6 +76,7 @@ static int make_pipe(Pipe *made) {
   return code;
 }
 
+/// Closes one end of a pipe, once.
 static void close_end(int *descriptor) {
   if (*descriptor >= 0) close(*descriptor);
   *descriptor = -1;
@@ -122,6 +125,7 @@ static int listen_to(Pipe *said, Pipe *answer, Pipe *channel, HKTChildEnd *end) 
   return ending.error;
 }
 
+/// Makes the copy of this process that runs the child; the error number, or 0. No signal is handled in the copy.
 static int start(const HKTChild *child, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes, Pipe pipes[3], HKTChildEnd *end) {
   sigset_t all, former;
   sigfillset(&all);
@@ -141,6 +145,7 @@ static int start(const HKTChild *child, const posix_spawn_file_actions_t *files,
   return code;
 }
 
+/// Says which files the child begins with, and with which signals; the error number, or 0.
 static int prepare(const HKTChild *child, const Pipe pipes[3], posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes) {
   sigset_t none;
   sigemptyset(&none);

@@ -15,6 +15,7 @@ bool hkt_maps_open(HKTMaps *maps) {
 
 void hkt_maps_close(HKTMaps *maps) { close(maps->fd); }
 
+/// The next byte of the list; -1 at its end.
 static int next_byte(HKTMaps *m) {
   if (m->at == m->have) {
     ssize_t n = read(m->fd, m->buffer, sizeof m->buffer);
@@ -25,6 +26,7 @@ static int next_byte(HKTMaps *m) {
   return (unsigned char)m->buffer[m->at++];
 }
 
+/// Reads a hexadecimal number; answers the byte behind it, -1 at the list's end.
 static int next_hex(HKTMaps *m, uint64_t *value) {
   *value = 0;
   for (int c;;) {

@@ -40,6 +40,7 @@ static bool map_at(uint64_t place) {
   return false;
 }
 
+/// The path of the image that has the address, cut to `size` bytes with the NUL.
 static void name_image(const void *address, char *image, size_t size) {
   Dl_info found;
   const char *name = dladdr(address, &found) && found.dli_fname ? found.dli_fname : "an unknown image";
@@ -47,6 +48,7 @@ static void name_image(const void *address, char *image, size_t size) {
   image[size - 1] = 0;
 }
 
+/// Marks the process as ours. false: another copy of the library has, whose path is in `image`.
 static bool claim(char *image, size_t size) {
   for (int i = 0; i < PLACES; i++) {
     uint64_t place = FIRST_PLACE + (uint64_t)i * STEP;

@@ -73,6 +73,7 @@ static bool refresh(void) {
   return true;
 }
 
+/// The range that holds the address, from a list that is made anew where it has none and images changed. Any thread.
 static bool look_up(uint64_t address, Range *found) {
   for (int turn = 0; turn < 2; turn++) {
     pthread_rwlock_rdlock(&lock);

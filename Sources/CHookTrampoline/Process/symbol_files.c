@@ -21,8 +21,10 @@ typedef struct Search {
   int (*judge)(const char *name);
 } Search;
 
+/// Reads all `size` bytes at an offset of the file; false: there are not so many.
 static bool read_at(int fd, uint64_t offset, void *to, size_t size) { return pread(fd, to, size, (off_t)offset) == (ssize_t)size; }
 
+/// What is said of a name, by its offset in the table of texts; 0 where it cannot be read.
 static int judge(const Search *s, const Elf64_Shdr *texts, uint32_t name) {
   char text[400];
   ssize_t got = pread(s->fd, text, sizeof text - 1, (off_t)(texts->sh_offset + name));
@@ -31,6 +33,7 @@ static int judge(const Search *s, const Elf64_Shdr *texts, uint32_t name) {
   return s->judge(text);
 }
 
+/// The highest that is said of the names that one symbol table has for the function.
 static int search_table(const Search *s, const Elf64_Shdr *symbols, const Elf64_Shdr *texts) {
   enum { AT_ONCE = 32 };
   Elf64_Sym some[AT_ONCE];
@@ -57,6 +60,7 @@ static bool is_same(int fd, uint64_t image) {
   return true;
 }
 
+/// The highest that is said of the names that the file has for the function.
 static int search(const Search *s) {
   Elf64_Ehdr header;
   if (!read_at(s->fd, 0, &header, sizeof header) || header.e_shentsize != sizeof(Elf64_Shdr)) return 0;

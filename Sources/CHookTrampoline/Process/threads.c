@@ -20,6 +20,7 @@ typedef struct Entry {
   char name[];
 } Entry;
 
+/// The decimal number that the text begins with.
 static int32_t number(const char *digits) {
   int32_t n = 0;
   for (; *digits >= '0' && *digits <= '9'; digits++) n = n * 10 + (*digits - '0');
@@ -88,6 +89,7 @@ static const char *field(const char *text, const char *key) {
   return "";
 }
 
+/// The hexadecimal number that the text begins with, with or without 0x.
 static uint64_t hexadecimal(const char *s) {
   uint64_t v = 0;
   if (s[0] == '0' && s[1] == 'x') s += 2;

@@ -66,6 +66,7 @@ typedef struct Targets {
   uint64_t mask;  // of the number of a bit
 } Targets;
 
+/// The bit of an address in the filter of targets.
 static uint64_t bit_of(const Targets *targets, uint64_t address) { return (address ^ address >> 4 ^ address >> 21) & targets->mask; }
 
 /// To be freed with `free(bits)`. Without memory it is slower.
@@ -80,6 +81,7 @@ static Targets make_targets(const uint64_t *addresses, size_t count) {
   return targets;
 }
 
+/// The address is one of the targets, which are sorted: the filter leaves most others out first.
 static inline bool is_target(const Targets *targets, uint64_t address) {
   if (address < targets->addresses[0] || address > targets->addresses[targets->count - 1]) return false;
   uint64_t bit = bit_of(targets, address);
@@ -99,6 +101,7 @@ static inline uint64_t branch_at(const uint8_t *code, uint64_t i) {
   return code[i] == 0xE8 || code[i] == 0xE9 || conditional ? i + 1 : 0;
 }
 
+/// Where the distance lies that the code at `i` names an address by: a lea's, or a branch's; 0 where it names none.
 static inline uint64_t use_at(const uint8_t *code, uint64_t i) {
   return code[i] == 0x8D && (code[i + 1] & 0xC7) == 0x05 ? i + 2 : branch_at(code, i);
 }

@@ -23,12 +23,14 @@ typedef struct Ways {
   uint8_t *is_known;  // of each byte of the code: with how many open the instruction that begins there was put among those that wait
 } Ways;
 
+/// Has the ways go on at `offset` with so many open ones, unless they did already.
 static void follow(Ways *w, uint64_t offset, uint32_t open) {
   if (offset >= w->order->code.size || w->is_known[offset] & (1 << open)) return;
   w->is_known[offset] |= (uint8_t)(1 << open);
   w->waiting[w->count++] = (Waiting){(uint32_t)offset, open};
 }
 
+/// What the function does that the step calls, directly or by a word near the code.
 static HKTOrder callee_of(const HKTCallOrder *order, const Step *step) {
   if (step->kind == CALL) return order->callee(step->target);
   const uint8_t *bytes = order->code.bytes + step->offset;
@@ -41,6 +43,7 @@ static HKTOrder callee_of(const HKTCallOrder *order, const Step *step) {
   return order->callee(target);
 }
 
+/// The step is the one that is asked about: it begins at the place, or is a call that returns there.
 static bool is_place(const HKTCallOrder *order, const Step *step) {
   return order->code.address + step->offset + (order->is_return ? step->length : 0) == order->place;
 }
@@ -63,6 +66,7 @@ static bool find_beginnings(Ways *w) {
   return false;
 }
 
+/// Follows all ways that wait; true where one reaches the place with something open.
 static bool leads_there(Ways *w) {
   const HKTCallOrder *order = w->order;
   if (find_beginnings(w)) return true;

@@ -62,6 +62,7 @@ static const HKTPlaces AFTERWARDS = HKT_STACK_SLOT(31);
 
 static const State ENTRY = {.held = ~(HKT_GPR(4) | HKT_GPR(5)), .rbp = NO_OFFSET};
 
+/// The address is in the code that is read.
 static bool is_inside(const HKTCode *code, uint64_t address) { return address - code->address < code->size; }
 
 /// The stack slots above the return address that the step touches.
@@ -79,6 +80,7 @@ static HKTPlaces slots_of(const Reading *r, const Step *step, const State *state
   return slots;
 }
 
+/// The step jumps out of the code.
 static bool leaves(const Reading *r, const Step *step) {
   return (step->kind == JUMP || step->kind == BRANCH) && !is_inside(r->code, step->target);
 }
@@ -207,6 +209,7 @@ static void collect(const Reading *r, const Step *step, const State *state) {
   flow->reads |= taken;
 }
 
+/// Follows what the step does to rsp and rbp, as distances from where rsp was at entry; NO_OFFSET: not known any more.
 static void move_stack(const Step *step, State *state) {
   if (step->frame_drop) state->rsp = state->rbp;
   if (step->frame_lea != NO_OFFSET) state->rsp = state->rbp == NO_OFFSET ? NO_OFFSET : state->rbp + step->frame_lea;
@@ -234,14 +237,17 @@ static void pass(const Reading *r, const Step *step, State *state) {
   if (step->offset == r->call) state->held = r->after ? r->after : RESULTS | (was_clear ? HKT_GPR(12) : 0);
 }
 
+/// The instruction behind the step may run next.
 static bool goes_on(const Step *step) { return step->kind != JUMP && step->kind != JUMP_ELSEWHERE && step->kind != END; }
 
 // MARK: All paths
 
+/// Two bytes of the code are these. `offset` and the byte behind it lie in the code.
 static bool code_at(const Reading *r, uint64_t offset, uint8_t first, uint8_t second) {
   return r->code->bytes[offset] == first && r->code->bytes[offset + 1] == second;
 }
 
+/// Reads all instructions of the code; false where one of them is none that is known.
 static bool read_steps(Reading *r, const ZydisDecoder *decoder) {
   memset(r->at, 0xff, r->code->size * sizeof *r->at);
   for (uint64_t offset = 0; offset < r->code->size;) {
@@ -378,6 +384,7 @@ static void note_error_register(const Reading *r) {
   }
 }
 
+/// Reads the code and follows all ways through it; false where memory runs out or an instruction is not known.
 static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
   size_t n = r->code->size;  // no more steps than bytes
   r->steps = malloc(n * sizeof *r->steps);

@@ -20,9 +20,11 @@ static HKTPlaces place_of(ZydisRegister reg) {
   }
 }
 
+/// The operand is that register, in this size.
 static bool is_register(const ZydisDecodedOperand *op, ZydisRegister reg) {
   return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == reg;
 }
+/// Both operands are registers, and the same one.
 static bool same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperand *b) {
   return a->type == ZYDIS_OPERAND_TYPE_REGISTER && b->type == ZYDIS_OPERAND_TYPE_REGISTER && a->reg.value == b->reg.value;
 }

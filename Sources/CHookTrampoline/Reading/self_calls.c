@@ -11,6 +11,7 @@ uint64_t self_target(const Reader *r, uint64_t offset, const Instruction *i) {
   return is_direct ? r->code->address + offset + i->in.length + (uint64_t)i->op[0].imm.value.s : 0;
 }
 
+/// What is known of the function at the address; 0, or nobody to ask: nothing is.
 static HKTCallee callee_at(const Reader *r, uint64_t target) {
   if (target && r->host && r->host->callee) return r->host->callee(r->host->context, target);
   return (HKTCallee){.kind = HKT_CALLEE_UNKNOWN, .unread = HKT_GPR(13), .may_fail = true};

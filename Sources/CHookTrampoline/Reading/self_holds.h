@@ -16,10 +16,12 @@ static inline int number_of(ZydisRegister reg) {
 /// Whether a place holds self: on no way there, on some, on all.
 typedef enum Hold { NEVER, SOMETIMES, ALWAYS } Hold;
 
+/// Whether the general register of that number holds self; negative numbers, which stand for no such register, never do.
 static inline Hold hold_of(const State *s, int reg) {
   if (reg < 0 || !(s->doubtful >> reg & 1)) return NEVER;
   return s->registers >> reg & 1 ? ALWAYS : SOMETIMES;
 }
+/// Puts self, or something else, into a register: all else that was known of what it held is forgotten.
 static inline void set(State *s, int reg, Hold hold) {
   if (reg < 0) return;
   s->registers = (uint16_t)((s->registers & ~(1 << reg)) | (hold == ALWAYS) << reg);
@@ -33,9 +35,12 @@ static inline void set(State *s, int reg, Hold hold) {
   s->types[reg] = s->values[reg] = 0;
 }
 
+/// The register holds self's address.
 static inline bool is_exact(const State *s, int reg) { return reg >= 0 && s->exact >> reg & 1; }
+/// The register may hold self's address, or that of a part of self.
 static inline bool is_inside(const State *s, int reg) { return reg >= 0 && s->inside >> reg & 1; }
 
+/// Notes of a register that it holds self's address (`exact`), or may hold it or that of a part of self (`inside`).
 static inline void set_address(State *s, int reg, bool exact, bool inside) {
   if (reg < 0) return;
   s->exact = (uint16_t)((s->exact & ~(1 << reg)) | exact << reg);
@@ -46,33 +51,41 @@ static inline int vector_of(ZydisRegister reg) {
   if (reg >= ZYDIS_REGISTER_XMM0 && reg <= ZYDIS_REGISTER_XMM15) return reg - ZYDIS_REGISTER_XMM0;
   return reg >= ZYDIS_REGISTER_YMM0 && reg <= ZYDIS_REGISTER_YMM15 ? reg - ZYDIS_REGISTER_YMM0 : -1;
 }
+/// Whether half of a vector register, 0 for the lower eight bytes, holds self.
 static inline Hold hold_of_half(const State *s, int vector, int half) {
   if (vector < 0 || !(s->doubtful_halves[half] >> vector & 1)) return NEVER;
   return s->halves[half] >> vector & 1 ? ALWAYS : SOMETIMES;
 }
+/// Puts self, or something else, into half of a vector register.
 static inline void set_half(State *s, int vector, int half, Hold hold) {
   if (vector < 0) return;
   s->halves[half] = (uint16_t)((s->halves[half] & ~(1 << vector)) | (hold == ALWAYS) << vector);
   s->doubtful_halves[half] = (uint16_t)((s->doubtful_halves[half] & ~(1 << vector)) | (hold != NEVER) << vector);
 }
 
+/// The register holds self's class.
 static inline bool holds_class(const State *s, ZydisRegister reg) {
   int number = number_of(reg);
   return number >= 0 && s->classes >> number & 1;
 }
 
+/// Whether a word of the frame holds self; negative numbers, which stand for no word that is followed, never do.
 static inline Hold hold_of_slot(const State *s, int slot) {
   if (slot < 0 || !(s->doubtful_slots >> slot & 1)) return NEVER;
   return s->slots >> slot & 1 ? ALWAYS : SOMETIMES;
 }
+/// Puts self, or something else, into a word of the frame.
 static inline void set_slot(State *s, int slot, Hold hold) {
   if (slot < 0) return;
   s->slots = (s->slots & ~(self_slot(slot))) | (Slots)(hold == ALWAYS) << slot;
   s->doubtful_slots = (s->doubtful_slots & ~(self_slot(slot))) | (Slots)(hold != NEVER) << slot;
 }
 
+/// The word of the frame holds self's address.
 static inline bool is_exact_slot(const State *s, int slot) { return slot >= 0 && s->exact_slots >> slot & 1; }
+/// The word of the frame may hold self's address, or that of a part of self.
 static inline bool is_inside_slot(const State *s, int slot) { return slot >= 0 && s->inside_slots >> slot & 1; }
+/// Notes of a word of the frame what `set_address` notes of a register.
 static inline void set_slot_address(State *s, int slot, bool exact, bool inside) {
   if (slot < 0) return;
   s->exact_slots = (s->exact_slots & ~(self_slot(slot))) | (Slots)exact << slot;

@@ -23,6 +23,7 @@ typedef struct Walk {
   bool ends, is_understood;
 } Walk;
 
+/// Nothing that the analysis knows tells the states apart.
 static bool is_same(const State *a, const State *b) {
   return a->exact == b->exact && a->masks == b->masks && a->wide_masks == b->wide_masks && a->inside == b->inside && a->exact_slots == b->exact_slots && a->inside_slots == b->inside_slots &&
          a->halves[0] == b->halves[0] && a->halves[1] == b->halves[1] && a->doubtful_halves[0] == b->doubtful_halves[0] &&
@@ -34,6 +35,7 @@ static bool is_same(const State *a, const State *b) {
          a->rsp == b->rsp && a->rbp == b->rbp && a->least == b->least && a->most == b->most;
 }
 
+/// Joins a state to what is known before the instruction at `offset`, which is read anew if that changed anything.
 static void arrive(Walk *w, uint64_t offset, const State *state) {
   Joined *old = &w->states[offset];
   State joined = *state;
@@ -85,6 +87,7 @@ static State state_on(const State *s, const Step *step, int way) {
   return on;
 }
 
+/// Notes the references that are left where the function returns: the fewest and the most.
 static void end_at(Walk *w, const State *s) {
   if (!w->ends || s->least < w->least) w->least = s->least;
   if (!w->ends || s->most > w->most) w->most = s->most;
@@ -146,6 +149,7 @@ static bool reads_register(const Instruction *i, ZydisRegister whole) {
   return false;
 }
 
+/// The instruction's first operand is a part of that register, and is written.
 static bool writes_register(const Instruction *i, ZydisRegister whole) {
   const ZydisDecodedOperand *op = i->op;
   return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
@@ -228,6 +232,7 @@ static State entry_state(HKTSelf self) {
   return entry;
 }
 
+/// Follows all ways through the code from its first byte on, and joins states where ways meet.
 static void walk_all(Walk *w, HKTSelf self) {
   memset(w->states, 0, w->reader.code->size * sizeof *w->states);
   w->queued = 0;
@@ -268,6 +273,7 @@ typedef struct Paths {
   int least, most;       // of all ends
 } Paths;
 
+/// A number for the table of visits, made of what differs most between states.
 static uint32_t hash_of(const Visit *visit) {
   const State *s = &visit->state;
   const uint64_t words[] = {visit->offset, s->registers,     (uint64_t)s->slots, (uint64_t)(s->slots >> 64), (uint64_t)s->fresh, s->exact,
@@ -277,6 +283,7 @@ static uint32_t hash_of(const Visit *visit) {
   return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
 }
 
+/// Notes that a way reaches `offset` in this state, to be followed from there unless one in an equal state was.
 static void come(Paths *p, uint64_t offset, const State *state) {
   if (p->found == MOST_STATES) { p->is_whole = false; return; }
   Visit *visit = &p->visits[p->found];
@@ -290,6 +297,7 @@ static void come(Paths *p, uint64_t offset, const State *state) {
   p->table[at] = ++p->found;
 }
 
+/// Notes what one way leaves of self's references where the function returns.
 static void end_path(Paths *p, const State *s) {
   if (!p->ends || s->least < p->least) p->least = s->least;
   if (!p->ends || s->most > p->most) p->most = s->most;
@@ -364,6 +372,7 @@ static bool begin(Walk *w, const HKTCode *code, HKTSelf self, HKTOwnedResults re
   return true;
 }
 
+/// Frees what a walk holds.
 static void end(Walk *w) {
   free(w->states);
   free(w->queue);

@@ -39,6 +39,7 @@ static const uint8_t ARGUMENTS[HKT_THUNK_REGISTERS] = {7, 6, 2, 1, 8, 9};
 
 static bool is_own(Word word, uint64_t place) { return word.kind == OWN && word.n == place; }
 
+/// The machine as a function finds it: each register holds its own value.
 static void start(Machine *m) {
   *m = (Machine){0};
   for (uint64_t i = 0; i < 16; i++) {
@@ -60,6 +61,7 @@ static int gpr_of(const ZydisDecodedOperand *op, int size) {
   return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ? whole - ZYDIS_REGISTER_RAX : -1;
 }
 
+/// The number of the operand's vector register; -1 where it is none.
 static int xmm_of(const ZydisDecodedOperand *op) {
   bool is_xmm = op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value >= ZYDIS_REGISTER_XMM0 && op->reg.value <= ZYDIS_REGISTER_XMM15;
   return is_xmm ? op->reg.value - ZYDIS_REGISTER_XMM0 : -1;
@@ -82,6 +84,7 @@ static bool stack_distance(const Machine *m, const ZydisDecodedOperand *op, int6
   return true;
 }
 
+/// The operand lies at a distance from the code.
 static bool is_rip_relative(const ZydisDecodedOperand *op) {
   return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.base == ZYDIS_REGISTER_RIP && op->mem.index == ZYDIS_REGISTER_NONE;
 }
@@ -140,6 +143,7 @@ static bool forget(Machine *m, const ZydisDecodedInstruction *in, const ZydisDec
   return true;
 }
 
+/// The number in the instruction, as wide as its operands.
 static uint64_t immediate(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
   return in->operand_width == 64 ? (uint64_t)op->imm.value.s : (uint32_t)op->imm.value.u;
 }

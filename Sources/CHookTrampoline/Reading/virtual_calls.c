@@ -33,11 +33,13 @@ static int number_of(ZydisRegister reg) {
   return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ? whole - ZYDIS_REGISTER_RAX : -1;
 }
 
+/// What the register holds; NOTHING for those that are none of the general ones.
 static Value value_in(const Reader *r, ZydisRegister reg) {
   int number = number_of(reg);
   return number < 0 ? NOTHING : r->value[number];
 }
 
+/// The address is one of these.
 static bool is_among(const uint64_t *addresses, size_t count, uint64_t address) {
   for (size_t i = 0; i < count; i++)
     if (addresses[i] == address) return true;
@@ -73,6 +75,7 @@ static Value loaded(const Reader *r, const ZydisDecodedOperandMem *at) {
   return base.kind == READ && base.depth < DEEPEST ? (Value){READ, (uint8_t)(base.depth + 1)} : NOTHING;
 }
 
+/// The operand is the number of bytes from the table's start to the slot.
 static bool is_distance(const Reader *r, const ZydisDecodedOperand *op) {
   return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.value.s == r->slot->offset;
 }
@@ -122,11 +125,13 @@ static bool reads_async_pointer(const Reader *r, const ZydisDecodedInstruction *
   return from.kind == CODE && op[1].mem.index == ZYDIS_REGISTER_NONE && op[1].mem.disp.value == 0 && passes_self(r, from.depth);
 }
 
+/// The operand is code that was read from the slot, and self is passed to it.
 static bool goes_through_slot(const Reader *r, const ZydisDecodedOperand *op) {
   Value to = value_of(r, op);
   return to.kind == CODE && passes_self(r, to.depth);
 }
 
+/// Forgets the registers that a callee need not leave as they are.
 static void forget_what_calls_change(Reader *r) {
   static const uint8_t changed[] = {RAX, RCX, RDX, RSI, RDI, 8, 9, 10, 11};
   for (size_t i = 0; i < sizeof changed; i++) r->value[changed[i]] = NOTHING;

@@ -66,6 +66,9 @@ enum {
   HKT_ONCE_QUIET = 3,  // armed; nobody is notified when it is spent, for the call may be one in which nothing can be done
 };
 
+/// Begins the state of a layer.
+
+/// - once: one of HKT_ONCE_*.
 static inline void hkt_layer_state_init(HKTLayerState *state, uint32_t once) {
   atomic_init(&state->calls, 0);
   atomic_init(&state->once, once);
@@ -392,6 +395,7 @@ static inline void hkt_count_receiver_mismatch(HKTCall *call) {
   call->state |= HKT_CALL_MISMATCHED;
   __atomic_fetch_add((uint64_t *)&call->body->mismatched_calls, 1, __ATOMIC_RELAXED);
 }
+/// How many calls at the body layers passed by, since their self was of another type.
 static inline uint64_t hkt_record_receiver_mismatch(HKTBodyRecord *record) {
   return __atomic_load_n((uint64_t *)&record->mismatched_calls, __ATOMIC_RELAXED);
 }

@@ -15,6 +15,7 @@ size_t hkt_readable_bytes(const void *pointer, size_t most);
 bool hkt_is_readable(const void *pointer, size_t wanted);
 /// The address lies in what an image has brought.
 bool hkt_is_image_memory(const void *pointer);
+/// The address lies in an image's code.
 bool hkt_is_image_code(const void *pointer);
 
 /// Notes a file of ours that is mapped, so that the process survives its being cut short.

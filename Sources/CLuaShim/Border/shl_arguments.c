@@ -19,6 +19,7 @@ static inline int32_t position(lua_State *L, const SHLArguments *a) {
   return i >= 1 && i <= a->from.count ? (int32_t)i - 1 : -1;
 }
 
+/// Argument `i` has a new value.
 static inline bool is_staged(const SHLArguments *a, int32_t i) { return i < SHL_MOST_STAGED && a->staged >> i & 1; }
 
 bool shl_argument_push(lua_State *L, SHLState *S, uint32_t cls) {

@@ -218,6 +218,7 @@ void shl_spent(SHLCallback *cb) {
   shl_look(S, run);
 }
 
+/// Back to what was current before program code ran: the lock's depth, the run, and its coroutine.
 static void restore(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current) {
   S->lock.depth = depth;
   S->run = run;
@@ -308,6 +309,7 @@ static void *call_target(lua_State *L, SHLState *S, int index) {
   return NULL;
 }
 
+/// [-0, +0, -] The record of the handle's class.
 static inline SHLClassRecord *class_of(SHLState *S, const SHLHandle *h) { return S->classes[h->cls]; }
 
 /// Checks the receiver of a method of class `cls` and answers its host pointer (calls) or NULL (handles).
@@ -384,6 +386,7 @@ static int push_named(lua_State *L, SHLState *S, int index) {
 
 enum { UPVALUE_CLASS = 1, UPVALUE_MEMBERS, UPVALUE_RECENT };
 
+/// The place of a name among the members that were looked up last, by its address: texts of the same bytes are one in Lua.
 static inline int recent_place(const void *name) { return ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 8) & (RECENT_MEMBERS - 1); }
 
 /// [-0, +1, e] What the members table has for the string at index 2: a function or an id; nil for none. Remembers it.

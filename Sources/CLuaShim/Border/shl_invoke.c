@@ -222,6 +222,7 @@ void shl_error_free(SHLState *S, SHLError *error) {
   free(error);
 }
 
+/// An error with a text alone; NULL when memory runs out.
 static SHLError *plain_error(SHLStatus status, const char *text) {
   SHLError *e = calloc(1, sizeof *e);
   if (!e) return NULL;
@@ -245,11 +246,13 @@ int shl_protect(lua_State *L, lua_CFunction body, void *ud, int nargs, int nresu
 
 // ---------------------------------------------------------------- entering and leaving
 
+/// The thread's bounds are asked for anew: there are fewer than `needed` bytes below `sp`, or `sp` is on another stack.
 static SHL_NOINLINE bool stack_low(SHLThread *t, uintptr_t sp, size_t needed) {
   shl_thread_lookup(t);
   return sp - t->stack_low < needed || sp - t->stack_low >= t->stack_size;
 }
 
+/// Makes the state's first entry.
 static SHL_NOINLINE SHLStatus entry_slow(SHLState *S, SHLEntry **entry) {
   *entry = shl_entry_make(S, S->main);
   return *entry ? SHL_OK : SHL_NO_MEMORY;
@@ -456,6 +459,7 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
   return true;
 }
 
+/// [-all, +0, -] Ends an invocation whose call failed with this status of Lua's, and keeps the error in it.
 static SHL_NOINLINE SHLStatus failed_call(SHLState *S, SHLInvocation *inv, int status) {
   lua_State *L = inv->scope.L;
   SHLStatus result = shl_classify(S, &shl_inner(inv)->run, status);

@@ -10,6 +10,7 @@ typedef struct {
   const char *shown;
 } Registering;
 
+/// [-0, +0, -] The record of a host function, which the state frees when it is closed; NULL when memory runs out.
 static SHLHostFunction *function_make(SHLState *S, const char *name, SHLFunction fn, void *ctx, int32_t cls) {
   size_t n = strlen(name) + 1;
   SHLHostFunction *h = malloc(sizeof *h + n);
@@ -168,6 +169,7 @@ void shl_make_tables(lua_State *L, SHLState *S, SHLClassRecord *c) {
   for (SHLMemberList *list = c->lists; list; list = list->next) add_members(L, S, c, list);
 }
 
+/// The record of a class, with a name of its own; NULL when memory runs out.
 static SHLClassRecord *record_make(const SHLClass *d, uint32_t id) {
   SHLClassRecord *c = calloc(1, sizeof *c);
   char *name = strdup(d->name ? d->name : "value");
@@ -219,6 +221,7 @@ static int member_body(lua_State *L) {
   return 0;
 }
 
+/// [-0, +0, -] Enters a member of a class: a function of the host, or with `fn` NULL a field of that number. Takes the lock.
 static SHLStatus register_member(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx, int32_t id) {
   SHLInvocation inv;
   SHLStatus status = shl_enter(S, &unlimited, &inv);

@@ -20,6 +20,7 @@ static int panic(lua_State *L) {
 
 static int64_t or_default(int64_t value, int64_t standard) { return value == 0 ? standard : value; }
 
+/// Fills in the defaults where nothing, or 0, was given. Times are in nanoseconds.
 static void set_limits(SHLState *S, const SHLLimits *given) {
   SHLLimits l = given ? *given : (SHLLimits){0};
   if (!l.memory) l.memory = 16 << 20;
@@ -41,6 +42,7 @@ static void set_limits(SHLState *S, const SHLLimits *given) {
   SHL_WRITE(S->fail_at, l.fail_allocation);
 }
 
+/// The run of a state that nobody runs: it has no limits.
 static SHLRun resting(SHLState *S) {
   return (SHLRun){.left = INT64_MAX / 2, .fuel = INT64_MAX / 2, .script_ns = -1, .L = S->main, .current = S->main};
 }
@@ -59,6 +61,7 @@ static int open_body(lua_State *L) {
   return 0;
 }
 
+/// Frees what functions and classes of the host have outside of Lua's memory.
 static void free_host_memory(SHLState *S) {
   for (SHLHostFunction *f = S->functions, *next; f; f = next) next = f->next, free(f);
   for (uint32_t i = 0; i < S->class_count; i++) {

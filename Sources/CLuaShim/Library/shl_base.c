@@ -46,12 +46,14 @@ void shl_push_text(lua_State *L, int index) {
   lua_settop(L, top + 1);
 }
 
+/// `tostring`: by `__tostring`, else the type and what stands for its address.
 int shl_f_tostring(lua_State *L) {
   luaL_checkany(L, 1);
   shl_push_text(L, 1);
   return 1;
 }
 
+/// `print`: one line for the host, cut at PRINT_MAX bytes.
 int shl_f_print(lua_State *L) {
   enum { PRINT_MAX = 16 << 10 };
   SHLState *S = shl_state_of(L);
@@ -101,6 +103,7 @@ int shl_f_print(lua_State *L) {
 
 // ---------------------------------------------------------------- metatables
 
+/// `getmetatable`, for tables alone: those of handles and strings are the host's.
 int shl_f_getmetatable(lua_State *L) {
   luaL_checkany(L, 1);
   if (lua_type(L, 1) != LUA_TTABLE || !lua_getmetatable(L, 1)) {
@@ -111,6 +114,7 @@ int shl_f_getmetatable(lua_State *L) {
   return 1;
 }
 
+/// `setmetatable` without finalizers and weak modes, which are refused.
 int shl_f_setmetatable(lua_State *L) {
   int type = lua_type(L, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -162,6 +166,7 @@ static int finish_pcall(lua_State *L, int status, lua_KContext extra) {
   return lua_gettop(L) - (int)extra;
 }
 
+/// `pcall`, which does not catch that a script is stopped.
 int shl_f_pcall(lua_State *L) {
   luaL_checkany(L, 1);
   lua_pushboolean(L, 1);
@@ -180,6 +185,7 @@ static int guarded_handler(lua_State *L) {
   return 1;
 }
 
+/// `xpcall`, which does not catch that a script is stopped, nor runs its handler then.
 int shl_f_xpcall(lua_State *L) {
   int n = lua_gettop(L);
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -197,6 +203,7 @@ int shl_f_xpcall(lua_State *L) {
 
 // ---------------------------------------------------------------- the rest
 
+/// `load` of a string: a text, never bytecode or a reader function.
 int shl_f_load(lua_State *L) {
   SHLState *S = shl_state_of(L);
   if (lua_type(L, 1) == LUA_TFUNCTION) return luaL_error(L, "'load' takes a string here, not a reader function");
@@ -240,6 +247,7 @@ int shl_f_load(lua_State *L) {
   return 1;
 }
 
+/// `collectgarbage("count")`, the kilobytes the state has; nothing else.
 int shl_f_collectgarbage(lua_State *L) {
   const char *what = luaL_optlstring(L, 1, "collect", NULL);
   if (strcmp(what, "count") != 0) return luaL_error(L, "only collectgarbage('count') is available to scripts");

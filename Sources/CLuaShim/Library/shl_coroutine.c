@@ -7,12 +7,14 @@
 
 enum { CREATE_UNITS = 200, RESUME_UNITS = 150, RESET_NESTING = 8 };
 
+/// [-0, +0, v] The coroutine at index 1.
 static lua_State *check_coroutine(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   if (!co) luaL_typeerror(L, 1, "thread");
   return co;
 }
 
+/// [-0, +0, -] The value at `index` is what stands for the coroutine of the handler itself.
 static bool is_synthesized_method(lua_State *L, int index) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, shl_state_of(L)->main_synthesized_method);
   bool same = lua_rawequal(L, -1, index);
@@ -20,6 +22,7 @@ static bool is_synthesized_method(lua_State *L, int index) {
   return same;
 }
 
+/// `coroutine.create`; the coroutine has the budget of who makes it.
 int shl_f_create(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   shl_charge(L, CREATE_UNITS);
@@ -62,6 +65,7 @@ static int resume(lua_State *L, lua_State *co, int nargs) {
   return -1;
 }
 
+/// `coroutine.resume`, which does not catch that a script is stopped.
 int shl_f_resume(lua_State *L) {
   lua_State *co = check_coroutine(L);
   if (is_synthesized_method(L, 1)) {
@@ -101,6 +105,7 @@ static void close_failed(lua_State *L, SHLState *S, lua_State *co) {
   }
 }
 
+/// [-all, +n, e] What `coroutine.wrap` returns, called.
 static int wrapped(lua_State *L) {
   SHLState *S = shl_state_of(L);
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
@@ -122,6 +127,7 @@ int shl_f_wrap(lua_State *L) {
   return 1;
 }
 
+/// `coroutine.yield`, not out of a handler itself.
 int shl_f_yield(lua_State *L) {
   if (L == shl_state_of(L)->run->L) return luaL_error(L, "attempt to yield from outside a coroutine");
   return lua_yield(L, lua_gettop(L));
@@ -134,6 +140,7 @@ int shl_f_status(lua_State *L) {
   return 1;
 }
 
+/// `coroutine.running`; a handler itself has a value of ours for its coroutine.
 int shl_f_running(lua_State *L) {
   SHLState *S = shl_state_of(L);
   bool main = L == S->run->L;

@@ -27,11 +27,13 @@ typedef struct {
 
 enum { STEPS = 1024 };
 
+/// [-0, +0, e] Charges the script for the steps that were taken, and gives the matcher new ones.
 static SHL_NOINLINE void refuel(Matcher *m) {
   int64_t used = STEPS - m->fuel;
   m->fuel = STEPS;
   shl_charge(m->L, used);
 }
+/// [-0, +0, e] Takes so many steps from the matcher.
 static inline void spend(Matcher *m, int64_t steps) {
   if (SHL_UNLIKELY((m->fuel -= steps) < 0)) refuel(m);
 }
@@ -41,6 +43,7 @@ static void settle(Matcher *m) {
   m->fuel = STEPS;
 }
 
+/// Makes a matcher of a subject of `ls` bytes and a pattern of `lp`; both have to stay until it is done.
 static void prepare(Matcher *m, lua_State *L, const char *s, size_t ls, const char *p, size_t lp) {
   m->L = L;
   m->begin = s;
@@ -176,6 +179,9 @@ static const char *lazy(Matcher *m, const char *s, const char *p, const char *ep
   }
 }
 
+/// [-0, +0, e] Begins a capture and matches the rest; NULL: there is no match.
+
+/// - kind: OPEN, or that of a position.
 static const char *open_capture(Matcher *m, const char *s, const char *p, ptrdiff_t kind) {
   if (m->level >= CAPTURES_MAX) luaL_error(m->L, "too many captures");
   m->captures[m->level] = (Capture){s, kind};
@@ -185,6 +191,7 @@ static const char *open_capture(Matcher *m, const char *s, const char *p, ptrdif
   return e;
 }
 
+/// [-0, +0, e] Ends the innermost open capture and matches the rest; NULL: there is no match.
 static const char *close_capture(Matcher *m, const char *s, const char *p) {
   int i = m->level - 1;
   while (i >= 0 && m->captures[i].length != OPEN) i--;
@@ -318,12 +325,14 @@ static size_t start_offset(lua_Integer position, size_t length) {
   return length + (size_t)position;
 }
 
+/// The pattern of `n` bytes has a character with a meaning.
 static bool has_specials(const char *p, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (p[i] && strchr("^$*+?.([%-", p[i])) return true;
   return false;
 }
 
+/// [-0, +n, e] `string.find` and `string.match`.
 static int find_or_match(lua_State *L, bool find) {
   size_t ls, lp;
   const char *s = luaL_checklstring(L, 1, &ls), *p = luaL_checklstring(L, 2, &lp);
@@ -397,6 +406,7 @@ static int next_match(lua_State *L) {
   return 0;
 }
 
+/// `string.gmatch`, by a matcher that is charged for its steps.
 int shl_f_gmatch(lua_State *L) {
   size_t ls;
   luaL_checklstring(L, 1, &ls);
@@ -465,6 +475,7 @@ static bool add_replacement(Matcher *m, luaL_Buffer *b, const char *s, const cha
   return true;
 }
 
+/// `string.gsub`, by a matcher that is charged for its steps.
 int shl_f_gsub(lua_State *L) {
   size_t ls, lp;
   const char *s = luaL_checklstring(L, 1, &ls), *p = luaL_checklstring(L, 2, &lp);

@@ -213,6 +213,7 @@ static void make_listed(lua_State *L, int i) {
   lua_settop(L, base);
 }
 
+/// The bit of a name in the filter of names; several names may have one. `length` is at least 1.
 static uint32_t filter_bit(const char *name, size_t length) {
   return ((uint8_t)name[0] * 37u + (uint8_t)name[length - 1] * 11u + (uint32_t)length) % (FILTER_WORDS * 64);
 }

@@ -39,6 +39,7 @@ int shl_f_char(lua_State *L) {
   return shl_stock.char_(L);
 }
 
+/// `string.rep`, refused where the text would be longer than a state allows.
 int shl_f_rep(lua_State *L) {
   size_t l, ls;
   const char *s = luaL_checklstring(L, 1, &l);
@@ -132,6 +133,7 @@ static uint64_t fixed_bytes(const char *p, size_t n) {
   return total;
 }
 
+/// `string.pack`, refused where the fixed parts would be longer than a state allows.
 int shl_f_pack(lua_State *L) {
   size_t n;
   const char *format = luaL_checklstring(L, 1, &n);
@@ -197,6 +199,7 @@ static int step(lua_State *L, lua_CFunction stock) {
 static int step_strict(lua_State *L) { return step(L, shl_stock.utf8_step); }
 static int step_lax(lua_State *L) { return step(L, shl_stock.utf8_step_lax); }
 
+/// `utf8.codes`, with a step that is charged.
 int shl_f_utf8_codes(lua_State *L) {
   bool lax = lua_toboolean(L, 2);
   int n = shl_stock.utf8_codes(L);  // iterator, string, 0

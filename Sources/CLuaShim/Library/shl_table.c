@@ -32,14 +32,19 @@ static void check_table(lua_State *L, int index, bool reads, bool writes, bool l
   lua_settop(L, -2);
 }
 
+/// [-0, +0, e] The length of the table at `index`, by `__len` where it has one.
 static lua_Integer length_of(lua_State *L, int index) {
   return plain_table(L, index) && lua_type(L, index) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, index) : luaL_len(L, index);
 }
 
+/// [-0, +0, e] Refuses more than `most` elements at once.
+
+/// - what: the function, for the message.
 static void bound(lua_State *L, const char *what, lua_Integer n, lua_Integer most) {
   if (n > most) luaL_error(L, "%s: %I elements, at most %I are allowed at once", what, (LUAI_UACINT)n, (LUAI_UACINT)most);
 }
 
+/// `table.concat`, charged for its elements and for the text.
 int shl_f_concat(lua_State *L) {
   check_table(L, 1, true, false, true);
   lua_Integer last = length_of(L, 1);
@@ -79,6 +84,7 @@ static void shift(lua_State *L, bool plain, lua_Integer from, lua_Integer to) {
   }
 }
 
+/// `table.insert`, charged for the elements that move, of which there may be TABLE_MAX.
 int shl_f_insert(lua_State *L) {
   check_table(L, 1, true, true, true);
   bool plain = plain_table(L, 1) && lua_type(L, 1) == LUA_TTABLE;
@@ -103,6 +109,7 @@ int shl_f_insert(lua_State *L) {
   return 0;
 }
 
+/// `table.remove`, charged for the elements that move, of which there may be TABLE_MAX.
 int shl_f_remove(lua_State *L) {
   check_table(L, 1, true, true, true);
   bool plain = plain_table(L, 1) && lua_type(L, 1) == LUA_TTABLE;
@@ -121,6 +128,7 @@ int shl_f_remove(lua_State *L) {
   return 1;
 }
 
+/// `table.move`, charged for its elements, of which there may be TABLE_MAX.
 int shl_f_move(lua_State *L) {
   lua_Integer f = luaL_checkinteger(L, 2), e = luaL_checkinteger(L, 3), t = luaL_checkinteger(L, 4);
   int target = lua_type(L, 5) > LUA_TNIL ? 5 : 1;
@@ -144,6 +152,7 @@ int shl_f_move(lua_State *L) {
   return 1;
 }
 
+/// `table.unpack`, for at most UNPACK_MAX values.
 int shl_f_table_unpack(lua_State *L) {
   lua_Integer i = luaL_optinteger(L, 2, 1);
   lua_Integer e = lua_type(L, 3) > LUA_TNIL ? luaL_checkinteger(L, 3) : luaL_len(L, 1);

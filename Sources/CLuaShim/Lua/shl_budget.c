@@ -52,6 +52,7 @@ static int64_t in_ns(int64_t elapsed, uint64_t ticks, uint64_t part) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/// From `now` (nanoseconds) on the run's times are counted.
 static void start_clock(SHLRun *run, int64_t now) {
   run->looked_at = now;
   run->looked_ticks = run->away_since = shl_ticks();
@@ -107,10 +108,12 @@ static bool is_over(SHLRun *run) {
   return true;
 }
 
+/// [-0, +0, e] Stops a run whose time is over.
 static void look_at_clock(lua_State *L, SHLRun *run) {
   if (is_over(run)) shl_kill(L, SHL_KILLED_TIME);
 }
 
+/// Notes why the run is stopped; the first reason stays. `S` NULL: the stop is not counted.
 static void mark_killed(SHLState *S, SHLRun *run, SHLStatus why) {
   if (run->kill) return;
   run->kill = why;
@@ -162,6 +165,7 @@ SHL_NOINLINE void shl_settle(SHLRun *run) {
   up->inherited = up != up->root;
 }
 
+/// [-0, +0, e] Takes so many units, about an instruction each, from the run, and stops it where it has none left.
 static void spend(lua_State *L, SHLState *S, SHLRun *run, int64_t units) {
   SHL_WRITE(S->instructions, SHL_READ(S->instructions) + (uint64_t)units);
   if (SHL_UNLIKELY(run->kill != SHL_OK)) shl_kill(L, run->kill);

@@ -75,6 +75,7 @@ static int collect(lua_State *L) {
   return 0;
 }
 
+/// Opens Lua's library; NULL, or a sentence that says why it cannot be, in memory of this file's own.
 static const char *open_library(const char *path) {
   const char *name = path ? path : "liblua5.4.so.0";
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

@@ -15,6 +15,7 @@ static size_t long_opening(const Scanner *s) {
   return p < s->end && *p == '[' ? (size_t)(p - s->p + 1) : 0;
 }
 
+/// Goes behind a long bracket that opens with so many bytes, to the end of the text where it does not close.
 static void skip_long(Scanner *s, size_t opening) {
   size_t level = opening - 2;
   for (s->p += opening; s->p < s->end; s->p++) {
@@ -30,6 +31,7 @@ static void skip_long(Scanner *s, size_t opening) {
   }
 }
 
+/// Goes behind a quoted text, to the end of its line where it does not close.
 static void skip_quoted(Scanner *s) {
   char quote = *s->p++;
   while (s->p < s->end && *s->p != quote) {

@@ -117,17 +117,22 @@ static bool take_left(SHLLock *l) {
   return atomic_compare_exchange_strong_explicit(&l->left, &left, 0, memory_order_acquire, memory_order_relaxed);
 }
 
+/// Takes the lock's word if it is free, and says whether it did.
 static inline bool take_word(SHLLock *l) {
   uint32_t zero = 0;
   return !SHL_READ(l->word) && atomic_compare_exchange_strong_explicit(&l->word, &zero, 1, memory_order_acquire, memory_order_relaxed);
 }
 
+/// Takes the lock for thread `me` without waiting, and says whether it did.
 static bool try_take(SHLLock *l, uint64_t me) {
   if (!take_word(l) && !take_left(l)) return false;
   have_word(l, me);
   return true;
 }
 
+/// Takes the lock, again if the thread has it.
+
+/// - wait_ns: how long to wait; negative: for ever. false: it was not to be had in time.
 static SHL_NOINLINE bool take_slowly(SHLLock *l, uint64_t me, int64_t wait_ns) {
   if (SHL_READ(l->owner) == me) {
     l->depth++;

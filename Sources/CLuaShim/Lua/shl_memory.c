@@ -19,6 +19,7 @@ static int32_t hook_count(const SHLState *S) {
   return S->huge_blocks ? HOOK_COUNT_HUGE : S->large_blocks ? HOOK_COUNT_LARGE : HOOK_COUNT;
 }
 
+/// Keeps count of large blocks when one of `osize` bytes becomes one of `nsize` (0: none): the more there are, the finer the hook looks.
 static void count_large(SHLState *S, size_t osize, size_t nsize) {
   S->large_blocks += (nsize >= LARGE) - (osize >= LARGE);
   S->huge_blocks += (nsize >= HUGE_BLOCK) - (osize >= HUGE_BLOCK);
@@ -28,6 +29,7 @@ static void count_large(SHLState *S, size_t osize, size_t nsize) {
   if (count < before && S->run && S->run->current) lua_sethook(S->run->current, shl_hook, LUA_MASKCOUNT, count);
 }
 
+/// Notes that the state has more memory than its limit; the next instruction looks at it.
 static SHL_NOINLINE void passed_limit(SHLState *S) {
   S->over = true;
   if (S->run && S->run->current) lua_sethook(S->run->current, shl_hook, LUA_MASKCOUNT, 1);

@@ -68,6 +68,7 @@ void shl_push_weak_table(lua_State *L, SHLState *S, const char *mode) {
 
 // ---------------------------------------------------------------- __call of scripts
 
+/// [-0, +0, -] The results of a call that waited lie on the stack already.
 static int call_done(lua_State *L, int status, lua_KContext context) {
   (void)status, (void)context;
   return lua_gettop(L);
@@ -121,6 +122,7 @@ int shl_f_next(lua_State *L) {
   } while (true);
 }
 
+/// `pairs`: by `__pairs`, else with a `next` of ours.
 int shl_f_pairs(lua_State *L) {
   luaL_checkany(L, 1);
   if (luaL_getmetafield(L, 1, "__pairs") != LUA_TNIL) {

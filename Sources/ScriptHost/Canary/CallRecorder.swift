@@ -89,6 +89,7 @@ private final class RecordLayer: Sendable {
     LayerSpec(recordLayer, keeping: self, phases: UInt32(HKT_ON_ENTER), priority: .max, owner: "calls")
   }
 
+  /// Records the arguments of a call that begins, where all of them can be spelled. On the caller's thread.
   func call(_ call: UnsafeMutablePointer<HKTCall>) {
     if isFull.load(ordering: .relaxed) { return }
     guard recorder.room(for: selector) > 0 else { return isFull.store(true, ordering: .relaxed) }

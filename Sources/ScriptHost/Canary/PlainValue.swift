@@ -128,7 +128,9 @@ private protocol PlainNumber {
   static func make(_ text: String, _ memory: UnsafeMutableRawPointer) -> Bool
 }
 extension PlainNumber where Self: FixedWidthInteger {
+  /// The number at `memory` as text.
   static func text(_ memory: UnsafeRawPointer) -> String? { String(memory.assumingMemoryBound(to: Self.self).pointee) }
+  /// Puts the number that the text spells into `memory`, which holds none yet; false: it spells none.
   static func make(_ text: String, _ memory: UnsafeMutableRawPointer) -> Bool {
     guard let number = Self(text) else { return false }
     memory.initializeMemory(as: Self.self, to: number)
@@ -147,7 +149,9 @@ extension UInt32: PlainNumber {}
 extension UInt64: PlainNumber {}
 extension Double: PlainNumber {
   // Every bit counts: NaN and -0 are values, too.
+  /// The bits of the number at `memory`, in hexadecimal: no digit is lost.
   static func text(_ memory: UnsafeRawPointer) -> String? { String(memory.load(as: UInt64.self), radix: 16) }
+  /// Puts the number with these bits into `memory`; false: the text is no hexadecimal number.
   static func make(_ text: String, _ memory: UnsafeMutableRawPointer) -> Bool {
     guard let bits = UInt64(text, radix: 16) else { return false }
     memory.storeBytes(of: bits, as: UInt64.self)
@@ -155,7 +159,9 @@ extension Double: PlainNumber {
   }
 }
 extension Float: PlainNumber {
+  /// The bits of the number at `memory`, in hexadecimal: no digit is lost.
   static func text(_ memory: UnsafeRawPointer) -> String? { String(memory.load(as: UInt32.self), radix: 16) }
+  /// Puts the number with these bits into `memory`; false: the text is no hexadecimal number.
   static func make(_ text: String, _ memory: UnsafeMutableRawPointer) -> Bool {
     guard let bits = UInt32(text, radix: 16) else { return false }
     memory.storeBytes(of: bits, as: UInt32.self)
@@ -170,6 +176,7 @@ private protocol PlainArray {
   static func make(_ text: JSONValue, _ memory: UnsafeMutableRawPointer) -> Bool
 }
 extension Array: PlainArray {
+  /// The elements of the array at `memory`; nil where there are more than 64, or one has no text.
   static func text(_ memory: UnsafeRawPointer, _ depth: Int) -> JSONValue? {
     guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Element.self)) else { return nil }
     let array = memory.assumingMemoryBound(to: Self.self).pointee
@@ -182,6 +189,7 @@ extension Array: PlainArray {
     return .array(texts)
   }
 
+  /// Puts an array of these elements into `memory`, which holds none yet; false, with nothing put, where one cannot be made.
   static func make(_ text: JSONValue, _ memory: UnsafeMutableRawPointer) -> Bool {
     guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Element.self)), let texts = text.elements else { return false }
     var array: Self = []

@@ -61,6 +61,7 @@ final class LuaObservation: @unchecked Sendable {
     }
   }
 
+  /// Calls the function with a table that tells of the write.
   private func call(
     _ change: Observer.Change, _ scope: UnsafeMutablePointer<SHLScope>, _ patch: Environment, _ error: inout UnsafeMutablePointer<SHLError>?
   ) -> SHLStatus {
@@ -89,6 +90,7 @@ final class LuaObservation: @unchecked Sendable {
     _ = shl_table_set_field(scope, table, text, name.utf8CodeUnitCount, value)
   }
 
+  /// Tells that the function failed, and switches it off when it failed too often.
   private func failed(_ status: SHLStatus, _ error: UnsafeMutablePointer<SHLError>?, _ patch: Environment) {
     let text =
       error.map { withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } }

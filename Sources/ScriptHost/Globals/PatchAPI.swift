@@ -266,6 +266,7 @@ enum PatchAPI {
 
   // MARK: log
 
+  /// Records a line of the script's, with the fields that it gave.
   private static func logLine(_ level: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32
   {
     withPatch(context, callback) { patch, callback in

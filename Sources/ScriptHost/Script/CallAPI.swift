@@ -35,6 +35,8 @@ enum CallAPI {
     [("original", original), ("super", superOriginal), ("try", tryOriginal), ("throw", ErrorAPI.throwError), ("stack", CallStack.function)],
     fields: fields)
 
+  /// Registers what `call` stands for.
+  /// - Parameter context: the patch, as all functions of its state get it.
   static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, arguments: UInt32, _ check: (SHLStatus) -> Void) {
     "call".withCString { name in
       var description = SHLClass()
@@ -90,6 +92,7 @@ enum CallAPI {
     }
   }
 
+  /// `call.duration_ns`, where the hook measures it.
   private static func duration(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
     guard let hook = script.pointee.hook, hook.isTimed || hook.position == .before else {
       return callback.fail(
@@ -135,10 +138,12 @@ enum CallAPI {
     return callback.done(shl_handle(bridge.classes.value, CallValues.notDecodedMark, 0, 0))
   }
 
+  /// A handle to the error in `box`, good for this call.
   private static func errorHandle(_ patch: Environment, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {
     shl_handle(patch.classes.error, UInt64(box), 0, script.pointee.serial)
   }
 
+  /// `call.result`: the one that was set, or that the original returned; nil where it threw.
   private static func result(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
     switch script.pointee.changes.resultState {
     case .missing: return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
@@ -180,6 +185,7 @@ enum CallAPI {
 
   // MARK: Arguments
 
+  /// The call that `call.args` belongs to; nil once it is over, and on other threads.
   private static func running(_ callback: LuaCallback) -> UnsafeMutablePointer<ScriptCall>? {
     ScriptThread.call(callback[0].h.c)
   }
@@ -198,6 +204,7 @@ enum CallAPI {
     }
   }
 
+  /// Refuses a key that means no argument, with those there are.
   private static func unknownArgument(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
     let arguments = script.pointee.plan.arguments
     let names = arguments.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
@@ -238,6 +245,7 @@ enum CallAPI {
     }
   }
 
+  /// Makes the value that of argument `index`; answers 0, or what the failure does.
   private static func stage(
     _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback, forNextRun: Bool
   ) -> Int32 {
@@ -366,6 +374,7 @@ enum CallContext {
     hkt_set_release_scratch { Unmanaged<Tables>.fromOpaque($0!).release() }
   }
 
+  /// The patch's table for the call, made at first use.
   static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let call = script.pointee.view.call
     if call.pointee.scratch == nil { call.pointee.scratch = Unmanaged.passRetained(Tables()).toOpaque() }

@@ -69,6 +69,7 @@ extension ValueRecipe {
     }
   }
 
+  /// Copies one part from the frame to its place in the value at `memory`.
   @inline(__always)
   private func copy(_ part: Part, _ call: UnsafeMutablePointer<HKTCall>, _ memory: UnsafeMutableRawPointer) {
     let source = UnsafeRawPointer(part.source.address(in: call.pointee.frame))

@@ -52,6 +52,7 @@ enum HostCall {
     }
   }
 
+  /// Calls the function with what `arguments` makes in the entered state. On any thread; it waits for the state's lock.
   private static func invoke(
     _ function: SHLRef, _ patch: Environment, _ serial: UInt64, _ arguments: (UnsafeMutablePointer<SHLScope>, ValueBridge) -> [SHLValue]
   ) -> Outcome {

@@ -168,6 +168,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     return !Metadata(type).isSubclass(of: Metadata(expected))
   }
 
+  /// Runs the handler for one phase of a call, on the caller's thread.
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
     let changes = HandlerChanges(call, phase)
     guard !breaker.isOpen, !isMismatch(changes.view) else {
@@ -227,6 +228,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   @inline(__always)
   func serial(of call: UnsafeMutablePointer<HKTCall>) -> UInt64 { serial(of: call, ScriptThread.of(call.pointee.thread)) }
 
+  /// A number for the call's handler that no other has: the thread's, and the thread's count.
   @inline(__always)
   private func serial(of call: UnsafeMutablePointer<HKTCall>, _ thread: UnsafeMutablePointer<ScriptThread>) -> UInt64 {
     thread.pointee.counter &+= 1
@@ -236,6 +238,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// Most handlers declare few arguments: room for them costs nothing when its size is known here.
   private static let usualArguments = 7
 
+  /// Calls the Lua function with as many arguments as it takes, by the shortest way that reads all of them.
   @inline(__always)
   private func invoke(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
     let (count, plain) = script.pointee.view.withPlan { (min(wanted, $0.argumentCount), $0.plainSlots) }
@@ -383,6 +386,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     }
   }
 
+  /// The Lua function did not return: says so, and decides what the call answers. The error of the invocation is freed.
   private func failed(_ script: UnsafeMutablePointer<ScriptCall>, _ status: SHLStatus, _ invocation: inout SHLInvocation) -> HKTOutcome {
     defer { if let error = invocation.error { shl_error_free(patch.state, error) } }
     if status == SHL_BUSY || status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_STOPPING {
@@ -436,6 +440,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     }
   }
 
+  /// Counts and tells a failure, and forgets what the handler changed.
+  /// - Parameter hasPosition: the text begins with file and line.
   private func fail(
     _ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false, blame: Blame = .counted
   ) -> HKTOutcome {
@@ -462,6 +468,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     return answer(failureAnswer, script, message) ?? abandon(script)
   }
 
+  /// Forgets what the handler changed; the original runs, or what it left stands.
   func abandon(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
     CallValues.abandon(script)
     return HKT_FAILED

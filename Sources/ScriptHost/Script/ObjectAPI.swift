@@ -58,6 +58,8 @@ enum ObjectAPI {
   /// Alive while its handle is.
   private static func any(_ object: UnsafeRawPointer) -> Any { Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue() }
 
+  /// Answers the value of type `type` that lies `offset` bytes into the object.
+  /// - Parameter isFixed: it never changes.
   private static func push(
     _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, isFixed: Bool, _ receiver: SHLValue, _ patch: Environment,
     _ callback: LuaCallback
@@ -73,6 +75,7 @@ enum ObjectAPI {
     }
   }
 
+  /// Answers the value of a stored property.
   private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Environment, _ callback: LuaCallback)
     -> Int32
   {
@@ -116,6 +119,7 @@ enum ObjectAPI {
     }
   }
 
+  /// Puts the callback's third value into a stored property of the object, where the policy and the class allow it.
   private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Environment, _ callback: LuaCallback)
     -> Int32
   {

@@ -22,6 +22,7 @@ struct OwnedResult {
     }
   }
 
+  /// Gives the number or Bool at `memory`; the kind is one of those that `isScalar` names.
   @inline(__always)
   static func giveScalar(_ memory: UnsafeMutableRawPointer, _ kind: ValueSlot.Kind, _ callback: LuaCallback) {
     switch kind {

@@ -32,6 +32,7 @@ final class RecentNames<Value: BitwiseCopyable> {
     return slot.pointee.value
   }
 
+  /// Keeps what the name of that type means, with a copy of the name; what had its place is forgotten.
   func remember(_ value: Value, _ name: UnsafeRawBufferPointer, of type: UInt) {
     let slot = (slots ?? makeSlots()) + place(name, type)
     slot.pointee.name?.deallocate()
@@ -40,6 +41,7 @@ final class RecentNames<Value: BitwiseCopyable> {
     slot.pointee = Slot(type: type, name: UnsafeMutableRawBufferPointer(rebasing: copy[0..<name.count]), value: value)
   }
 
+  /// Makes the places, at first use.
   private func makeSlots() -> UnsafeMutablePointer<Slot> {
     let made = UnsafeMutablePointer<Slot>.allocate(capacity: count)
     made.initialize(repeating: Slot(), count: count)

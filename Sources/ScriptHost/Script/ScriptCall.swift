@@ -65,6 +65,7 @@ struct ScriptCall {
   @inline(__always)
   var didTrap: Bool { changes.didTrap }
   var plan: CallPlan { view.plan }
+  // Asking another module for what it computes is a call: these two are spelled out, and read the fields in place.
   /// The original has run, so that what it left is there.
   @inline(__always)
   var hasRun: Bool { changes.originalRuns > 0 }
@@ -183,6 +184,7 @@ struct ScriptThread {
     return of(thread)
   }
 
+  /// The record of that thread, which is this one; made on first use.
   @inline(__always)
   static func of(_ thread: UnsafeMutablePointer<HKTThread>) -> UnsafeMutablePointer<ScriptThread> {
     if let known = thread.pointee.local { return known.assumingMemoryBound(to: ScriptThread.self) }

@@ -78,6 +78,7 @@ struct TraceJSON {
     line += ",\"\(name)\":" + (isKnown ? value : "null,\"\(name)_unknown\":true")
   }
 
+  /// Appends the value at `memory` as JSON; as a text where it is no number, Bool or nothing.
   private func append(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ line: inout String) {
     var shown = ""
     switch info.kind {

@@ -98,6 +98,7 @@ final class Subscription: ClosureBody, @unchecked Sendable {
 
   // MARK: A notification
 
+  /// A notification arrives, as the block's argument. On the thread that posts it.
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
     guard !hasEnded, let patch, patch.isLive, !breaker.isOpen, let thread = call.pointee.thread, let info = plan.call.arguments[0].info else { return }
     if hasObject, object == nil { return objectEnded() }
@@ -120,6 +121,7 @@ final class Subscription: ClosureBody, @unchecked Sendable {
     return value as AnyObject
   }
 
+  /// Calls the script's function with the notification at `memory`.
   private func deliver(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ patch: Environment) {
     let outcome = HostCall.run(function, of: patch) { scope, bridge in
       let table = shl_table_new(scope, 0, 3)

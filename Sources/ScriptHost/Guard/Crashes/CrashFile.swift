@@ -183,6 +183,7 @@ package struct CrashFile: Sendable {
     }
   }
 
+  /// The patches that the file of a crashed process lists; nil where their number cannot be right.
   private static func readPatches(_ memory: UnsafeMutableRawPointer) -> [RanPatch]? {
     let count = Int(memory.assumingMemoryBound(to: CCrashFile.self).pointee.patch_count)
     guard count <= Int(CCRASH_PATCHES) else { return nil }

@@ -239,6 +239,7 @@ struct BoundsReader {
 
 /// What the objects of an NSCache cost, all together.
 enum CacheTotal {
+  /// What `_totalCost` of the cache holds; nil where it has no such property of type Int.
   static func read(_ object: UnsafeRawPointer) -> Int? {
     let type = Metadata(object.load(as: UnsafeRawPointer.self))
     guard case .success(let field) = StoredField.find("_totalCost", in: type), field.info.name == "Swift.Int" else { return nil }

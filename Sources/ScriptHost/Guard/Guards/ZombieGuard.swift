@@ -218,6 +218,7 @@ private final class EndingLayer: Sendable {
     LayerSpec(endingLayer, keeping: self, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: run.owner, group: "guard zombies")
   }
 
+  /// A `deinit` begins, or has ended: what it ran on goes into quarantine.
   func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
     // The frame keeps what came in, also when the call is over.
     guard let thread = call.pointee.thread,
@@ -278,6 +279,7 @@ private final class ZombieLayer: Sendable {
     return answer
   }
 
+  /// A method begins: a hit where its object has ended.
   func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
     guard let object = CallView(call).selfObject, let type = quarantine.type(of: object), run.isOn, run.includes(GuardSite.address(call)) else {
       if phase == HKT_AROUND { hkt_call_proceed(call) }

@@ -121,6 +121,7 @@ enum ClosureBridge {
     if info.isBorrowedFunction { FunctionValue.release(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
   }
 
+  /// Puts a closure of the program at `memory`, which holds none yet, in the form that `info` asks for.
   private static func pass(_ value: FunctionValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer) throws(BridgeError) {
     guard isUsable(value) else { throw .closure(borrowedText) }
     guard let given = value.type.metadata.function, let wanted = info.metadata.function, given.canStandFor(wanted) else {
@@ -143,6 +144,8 @@ enum ClosureBridge {
 
   static let borrowedText = "this closure does not escape: it was only borrowed for the call it came with, which is over"
 
+  /// Makes a closure of a Lua function at `memory`, which holds none yet.
+  /// - Parameter agreed: the value it answers when it fails; 0: none.
   private static func make(
     _ function: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer, _ bridge: ValueBridge, replacing replaced: FunctionValue?,
     agreed: SHLRef
@@ -167,6 +170,7 @@ enum ClosureBridge {
     memory.storeBytes(of: made.context, toByteOffset: 8, as: UInt.self)
   }
 
+  /// What stands in for the Lua function when it fails.
   private static func fallback(
     _ plan: FunctionPlan, _ bridge: ValueBridge, _ replaced: FunctionValue?, _ agreed: SHLRef, _ scope: UnsafeMutablePointer<SHLScope>
   ) throws(BridgeError) -> ClosureFallback {

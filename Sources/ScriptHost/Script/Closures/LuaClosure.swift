@@ -56,6 +56,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
 
   // MARK: A call
 
+  /// Runs the Lua function for a call of the closure. Any thread of the program.
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
     guard let thread = call.pointee.thread, let patch, patch.isLive else {
       log.skipped(patch: patchID, selector: name, reason: "its script is not loaded any more")
@@ -72,6 +73,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     }
   }
 
+  /// Gives `body` the record of the call, in this frame, and ends what it owns.
   private func withScript(
     _ call: UnsafeMutablePointer<HKTCall>, of patch: Environment?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?,
     _ body: (UnsafeMutablePointer<ScriptCall>) -> Void
@@ -114,6 +116,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   /// The result, and what inout arguments become.
   private static let mostResults = 8
 
+  /// Makes what the function returned the call's result and inout arguments; answers why that cannot be.
   private func take(
     _ values: UnsafeBufferPointer<SHLValue>, _ count: Int, _ invocation: UnsafeMutablePointer<SHLInvocation>,
     _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ patch: Environment
@@ -136,6 +139,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     return nil
   }
 
+  /// The function did not return: says so, and answers why; nil where the error goes on to the caller. Frees the error.
   private func failed(
     _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ status: SHLStatus, _ error: UnsafeMutablePointer<SHLError>?,
     _ patch: Environment
@@ -178,6 +182,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
 
   // MARK: Standing in
 
+  /// Answers the call in the function's place, by the fallback.
   private func synthesizedMethod(_ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ problem: String) {
     CallValues.abandon(script)
     if case .original(let original) = fallback { return original.run(script.pointee.view.call, plan) }

@@ -39,6 +39,7 @@ struct GivenValues {
     }
   }
 
+  /// The bytes as a text in quotes, cut to the longest that is shown.
   private static func quoted(_ bytes: UnsafeRawBufferPointer) -> String {
     let text = String(decoding: bytes.prefix(4 * longest), as: UTF8.self)
     let isCut = text.count > longest || bytes.count > 4 * longest

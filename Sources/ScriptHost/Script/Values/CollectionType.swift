@@ -122,6 +122,7 @@ class CollectionType: @unchecked Sendable {
 /// The lists of the standard library, which lie in one buffer each.
 private protocol BufferList: RandomAccessCollection, RangeReplaceableCollection {
   func withUnsafeBufferPointer<R>(_ body: (UnsafeBufferPointer<Element>) throws -> R) rethrows -> R
+  /// A list of at most `count` elements, which `fill` initialises and counts; where it throws, those it counted are ended.
   static func made(_ count: Int, _ fill: (UnsafeMutablePointer<Element>, inout Int) throws -> Void) rethrows -> Self
 }
 extension Array: BufferList {
@@ -145,6 +146,7 @@ private final class ListType<L: BufferList>: CollectionType, @unchecked Sendable
   override var isBytes: Bool { L.Element.self == UInt8.self }
 
   // The metadata that chose this class says that the memory holds an L.
+  /// The list at `memory`, with a reference of its own.
   private func list(_ memory: UnsafeRawPointer) -> L { memory.assumingMemoryBound(to: L.self).pointee }
 
   override func count(_ memory: UnsafeRawPointer) -> Int { list(memory).count }

@@ -146,6 +146,7 @@ enum ErrorAPI {
     return shl_raise(callback.raw, handle)
   }
 
+  /// Why the handler cannot throw in this call; nil where it can.
   private static func refusal(_ script: UnsafeMutablePointer<ScriptCall>) -> String? {
     if script.pointee.phase == HKT_ENTER { return "a 'before' handler cannot throw; use 'around'" }
     if !script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) {

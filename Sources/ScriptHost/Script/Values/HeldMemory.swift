@@ -31,6 +31,7 @@ enum HeldMemory {
   private struct Look {
     var parts: Int
 
+    /// The bytes outside of the value at `memory` that it alone keeps, as far as is looked.
     mutating func bytes(_ memory: UnsafeRawPointer, _ info: TypeInfo, depth: Int) -> Int {
       guard !info.isTrivial, depth < deepest, parts > 0 else { return 0 }
       parts -= 1

@@ -3,8 +3,10 @@ private import CHookTrampoline
 internal import HookRuntime
 
 enum Instance {
+  /// The class of an object that is alive.
   static func type(_ object: UnsafeRawPointer) -> Metadata { Metadata(object.load(as: UnsafeRawPointer.self)) }
 
+  /// The name of its class; "object" where that is not known.
   static func typeName(_ object: UnsafeRawPointer) -> String { (try? TypeResolver.shared.type(of: type(object)).get().name) ?? "object" }
 
   /// Its deinit runs: it can be read, and nobody may keep it.

@@ -65,6 +65,7 @@ private struct Search {
   /// Nothing so deep was put into a frame: boxes of indirect cases and lists are filled by code that no optimiser unrolls so far.
   private static let deepest = 128
 
+  /// The type of something in the value that lies in a frame; nil where nothing does. The value is left as it is.
   func find(in memory: UnsafeRawPointer, _ info: TypeInfo) -> String? {
     find(UnsafeMutableRawPointer(mutating: memory), info, isOurs: false)
   }
@@ -96,6 +97,8 @@ private struct Search {
   /// Of the objects that a value refers to, this much is looked at.
   private var mostWords: Int { 64 }
 
+  /// As `find(in:_:)` does.
+  /// - Parameter isOurs: what lies in a frame is replaced by a copy where that can be.
   func find(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, isOurs: Bool) -> String? {
     if info.isTrivial { return nil }
     switch info.kind {

@@ -316,6 +316,7 @@ enum ValueAPI {
     }
   }
 
+  /// Answers the entry behind the key, nil for the first one; nothing where there is none.
   private static func entry(
     after key: UnsafeRawPointer?, _ borrowed: BorrowedValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback
   ) -> Int32 {

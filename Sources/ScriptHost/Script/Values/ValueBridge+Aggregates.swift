@@ -10,6 +10,7 @@ private import LuaBridge
 extension ValueBridge {
   // MARK: Structs and tuples
 
+  /// Makes a struct of the value at `memory`, which holds none yet.
   func storeStructure(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     if value.tag == SHL_HANDLE, let borrowed = classes.borrowedValue(value), borrowed.info.metadata == info.metadata {
       return try storeHandle(value, info, memory, info.name)
@@ -48,6 +49,7 @@ extension ValueBridge {
     }
   }
 
+  /// Makes all parts at `memory`, of what `given` has for each; where one cannot be, those before it are ended.
   private func build(
     _ parts: [StoredField], in info: TypeInfo, _ memory: UnsafeMutableRawPointer,
     _ given: (StoredField, TypeInfo) throws(BridgeError) -> SHLValue
@@ -130,6 +132,7 @@ extension ValueBridge {
     return own(made)
   }
 
+  /// Puts a value in the place of the field or element of that name or number, in the value at `memory`.
   private func replace(_ key: SHLValue, _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     let fields = info.fields
     let found: StoredField? =
@@ -193,6 +196,8 @@ extension ValueBridge {
     return (number, cases[number])
   }
 
+  /// Makes a case with its payload at `memory`.
+  /// - Parameter number: of the case.
   private func storePayload(_ value: SHLValue, _ found: EnumCase, _ number: Int, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer)
     throws(BridgeError)
   {

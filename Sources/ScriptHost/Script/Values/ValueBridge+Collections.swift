@@ -4,6 +4,7 @@ internal import HookRuntime
 internal import LuaBridge
 
 extension ValueBridge {
+  /// Makes a collection of a table or another collection at `memory`, which holds none yet.
   func storeCollection(_ value: SHLValue, _ type: CollectionType, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     if let borrowed = classes.borrowedValue(value), type.isBytes, let other = CollectionType.of(borrowed.info), other.isBytes {
       // Bytes are bytes: swift.data(s) serves every type of them.
@@ -22,6 +23,7 @@ extension ValueBridge {
     try storeSet(value, type, memory)
   }
 
+  /// Makes a list of a table's elements 1, 2, … at `memory`.
   private func storeList(_ table: SHLValue, _ type: CollectionType, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     let count = try listLength(table)
     let inner = try nested()
@@ -30,6 +32,8 @@ extension ValueBridge {
     }
   }
 
+  /// Makes one element at `target`.
+  /// - Parameter index: from 0.
   private func storeElement(_ index: Int, of table: SHLValue, _ type: TypeInfo, _ target: UnsafeMutableRawPointer) throws(BridgeError) {
     guard let scope else { throw .notConvertible(type: type.name) }
     let mark = shl_mark(scope)
@@ -75,6 +79,7 @@ extension ValueBridge {
     }
   }
 
+  /// Makes a dictionary of a table's pairs at `memory`.
   private func storeDictionary(_ table: SHLValue, _ type: CollectionType, _ keyType: TypeInfo, _ memory: UnsafeMutableRawPointer)
     throws(BridgeError)
   {

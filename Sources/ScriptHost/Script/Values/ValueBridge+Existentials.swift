@@ -8,6 +8,7 @@ internal import HookRuntime
 extension ValueBridge {
   // MARK: Swift to Lua
 
+  /// What a value of protocol type holds, for Lua.
   func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ borrowed: BorrowedValue, _ scratch: Scratch) -> SHLValue {
     switch info.metadata.existentialForm {
     case .error: return error(memory.loadUnaligned(as: UInt.self))
@@ -47,6 +48,7 @@ extension ValueBridge {
 
   // MARK: Lua to Swift
 
+  /// Makes a value of protocol type at `memory`, which holds none yet.
   func storeExistential(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     if value.tag == SHL_NIL { throw .notNil(type: info.name) }
     if let borrowed = classes.borrowedValue(value), borrowed.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }

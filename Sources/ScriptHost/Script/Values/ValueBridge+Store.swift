@@ -60,6 +60,8 @@ extension ValueBridge {
     guard borrowed.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .gone(ValueAPI.gone(borrowed)) }
   }
 
+  /// Makes an Optional at `memory`, which holds none yet.
+  /// - Parameter payload: the type in it.
   private func storeOptional(_ value: SHLValue, _ info: TypeInfo, _ payload: TypeInfo, _ memory: UnsafeMutableRawPointer)
     throws(BridgeError)
   {
@@ -119,6 +121,7 @@ extension ValueBridge {
     }
   }
 
+  /// Puts an integer of so many bits at `memory`, if it fits.
   private func storeInteger(_ value: SHLValue, _ bits: Int, _ signed: Bool, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer)
     throws(BridgeError)
   {
@@ -156,6 +159,7 @@ extension ValueBridge {
 
   // MARK: Objects
 
+  /// Puts a reference to the handle's object at `memory`, retained, if it is of the class.
   private func storeObject(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     guard classes.isObject(value) else { throw wrong(info.name, value) }
     guard let object = classes.object(value) else { throw classes.gone(value) }
@@ -165,6 +169,7 @@ extension ValueBridge {
     try storeReference(object, memory)
   }
 
+  /// Puts a reference at `memory`, retained, unless the object is about to end.
   func storeReference(_ object: UnsafeRawPointer, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     if Instance.isEnding(UInt(bitPattern: object)) { throw .ending(type: Instance.typeName(object)) }
     memory.bindMemory(to: AnyObject.self, capacity: 1).initialize(to: Instance.value(UInt(bitPattern: object)))

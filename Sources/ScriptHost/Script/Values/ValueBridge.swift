@@ -59,6 +59,8 @@ struct ValueBridge {
     }
   }
 
+  /// What an Optional holds, for Lua.
+  /// - Parameter isElement: none is swift.null, as nil would leave a gap.
   private func optional(
     _ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ borrowed: BorrowedValue, _ scratch: Scratch, _ isElement: Bool
   ) -> SHLValue {
@@ -182,6 +184,7 @@ struct ValueBridge {
 
   // MARK: Numbers and text
 
+  /// The integer of so many bits at `memory`; a handle where Lua has no such number.
   private func integer(_ memory: UnsafeRawPointer, _ bits: Int, _ signed: Bool, _ borrowed: BorrowedValue) -> SHLValue {
     switch (bits, signed) {
     case (8, true): return shl_int(Int64(memory.load(as: Int8.self)))
