@@ -2,12 +2,28 @@
 
 struct BlockRules {
   private let source: SourceText
-  /// Labels that are visible, one set for each block around the place, in the function around it.
-  private var labels: [[String: Int]] = []
+  /// Blocks around the place, in the function around it: their labels are visible.
+  private var blocks: [OpenBlock] = []
   private var loops = 0
   private var isVariadic = true
   /// Names that are in scope, and whether they are constants.
   private var scope: [(name: String, isConstant: Bool)] = []
+
+  /// A block whose statements are being checked.
+  private struct OpenBlock {
+    let statements: [Statement]
+    /// `repeat`: its locals are there in the condition behind it.
+    let isRepeated: Bool
+    /// By name, the position among the statements.
+    var labels: [String: Int] = [:]
+    /// The statement that is checked.
+    var at = 0
+
+    /// Nothing but labels follows: there locals are over.
+    func isAtEnd(_ position: Int) -> Bool {
+      !isRepeated && statements[position...].allSatisfy { if case .label = $0.kind { true } else { false } }
+    }
+  }
 
   init(_ source: SourceText) { self.source = source }
 
@@ -21,17 +37,21 @@ struct BlockRules {
     let outer = scope.count
     scope += names.map { ($0.text, false) }
     defer { scope.removeLast(scope.count - outer) }
-    var own: [String: Int] = [:]
-    for statement in block.statements {
+    var own = OpenBlock(statements: block.statements, isRepeated: condition != nil)
+    for (position, statement) in block.statements.enumerated() {
       guard case .label(let name) = statement.kind else { continue }
-      if let first = (labels.lazy.compactMap { $0[name.text] }.first ?? own[name.text]) {
-        throw problem(name.range, "label '\(name.text)' is there already, at line \(source.position(of: first).line)")
+      for open in blocks + [own] {
+        guard let first = open.labels[name.text] else { continue }
+        throw problem(name.range, "label '\(name.text)' is there already, at line \(source.position(of: open.statements[first].range.lowerBound).line)")
       }
-      own[name.text] = name.range.lowerBound
+      own.labels[name.text] = position
     }
-    labels.append(own)
-    defer { labels.removeLast() }
-    for (place, statement) in block.statements.enumerated() { try check(statement, block.statements[(place + 1)...], isLoop: condition != nil) }
+    blocks.append(own)
+    defer { blocks.removeLast() }
+    for (position, statement) in block.statements.enumerated() {
+      blocks[blocks.count - 1].at = position
+      try check(statement)
+    }
     if let condition { try check(condition) }
   }
 
@@ -41,7 +61,7 @@ struct BlockRules {
     try check(block, names: names, until: condition)
   }
 
-  private mutating func check(_ statement: Statement, _ rest: ArraySlice<Statement>, isLoop: Bool) throws(SyntaxProblem) {
+  private mutating func check(_ statement: Statement) throws(SyntaxProblem) {
     switch statement.kind {
     case .local(let names, let values):
       try check(values)
@@ -88,17 +108,29 @@ struct BlockRules {
     }
   }
 
-  /// A jump to a label of a block around it. Jumps into the scope of a local are left to Lua.
+  /// A jump to a label of a block around it, and not into the scope of a local.
   private func check(goto name: Identifier) throws(SyntaxProblem) {
-    if !labels.contains(where: { $0[name.text] != nil }) { throw problem(name.range, "no visible label '\(name.text)' for this goto") }
+    guard let block = blocks.last(where: { $0.labels[name.text] != nil }), let label = block.labels[name.text] else {
+      throw problem(name.range, "no visible label '\(name.text)' for this goto")
+    }
+    guard label > block.at, !block.isAtEnd(label) else { return }
+    for statement in block.statements[(block.at + 1)..<label] {
+      let first: Identifier?
+      switch statement.kind {
+      case .local(let names, _): first = names.first?.name
+      case .localFunction(let own, _): first = own
+      default: first = nil
+      }
+      if let first { throw problem(name.range, "this goto jumps into the scope of the local '\(first.text)'; declare it before, or end its block before the label") }
+    }
   }
 
   private mutating func check(_ values: [Expression]) throws(SyntaxProblem) { for value in values { try check(value) } }
 
   private mutating func check(_ body: FunctionBody) throws(SyntaxProblem) {
-    let kept = (labels, loops, isVariadic)
-    (labels, loops, isVariadic) = ([], 0, body.isVariadic)
-    defer { (labels, loops, isVariadic) = kept }
+    let kept = (blocks, loops, isVariadic)
+    (blocks, loops, isVariadic) = ([], 0, body.isVariadic)
+    defer { (blocks, loops, isVariadic) = kept }
     try check(body.block, names: body.parameters, until: nil)
   }
 
