@@ -57,20 +57,36 @@ enum ScriptTests {
   static var all: [ScriptTest] { list.withLock { $0.tests } }
 
   /// What a test gets as `t`. Failures are reported at the line that asked.
+  ///
+  /// `failures()` is how many handlers of the patch have failed; `failures(n)` answers the first behind the nth and forgets all of those.
   private static let support = """
+    local failures = ...
     local t, stubs = {}, {}
     local function show(value) if type(value) == "string" then return string.format("%q", value) end return tostring(value) end
+    -- What pcall answered; an error is raised where the test asked.
+    local function passed(level, ok, ...)
+      if ok then return ... end
+      local problem = ...
+      if type(problem) ~= "string" then error(problem, 0) end
+      error(problem:gsub("^test:%d+: ", ""), level + 1)
+    end
     function t.expect(value, why)
       if not value then error(why or "expected a true value, found " .. show(value), 2) end
       return value
     end
-    function t.equal(found, expected, why)
+    function t.equal(...)
+      local count, found, expected, why = select("#", ...), ...
+      if count < 2 then error("'t.equal' takes what was found and what is expected, got " .. (count == 0 and "nothing" or "one value"), 2) end
       if found ~= expected then error((why and why .. ": " or "") .. "expected " .. show(expected) .. ", found " .. show(found), 2) end
       return found
     end
     function t.fails(f, text)
+      if type(f) ~= "function" then error("'t.fails' takes a function and a text of the error, got " .. show(f), 2) end
+      local before = failures()
       local ok, problem = pcall(f)
-      if ok then error("expected an error, none was raised", 2) end
+      local failure = failures(before)
+      if ok then problem = failure end
+      if problem == nil then error("expected an error, none was raised, and no handler failed", 2) end
       problem = tostring(problem)
       if text and not problem:find(text, 1, true) then error("expected an error with " .. show(text) .. ", found " .. show(problem), 2) end
       return problem
@@ -79,39 +95,79 @@ enum ScriptTests {
       for _, hook in ipairs(hooks(selector)) do if hook.enabled ~= false then return true end end
       return false
     end
-    function t.call(...) return swift.send(...) end
+    function t.call(...) return passed(1, pcall(swift.send, ...)) end
     function t.stub(selector, answer)
       local f = answer
       if type(f) ~= "function" then f = function() return answer end end
-      local hook = method(selector):around(f, { priority = -1000000 })
+      local hook = passed(2, pcall(function() return method(selector):around(f, { priority = -1000000 }) end))
       stubs[#stubs + 1] = hook
       return hook
     end
+    local function run(test)
+      local ok, problem = pcall(test, t)
+      if ok then return end
+      if type(problem) == "string" then error(problem, 0) end
+      error("an error was not caught: " .. tostring(problem), 0)
+    end
     local function done() for i = #stubs, 1, -1 do stubs[i]:remove() stubs[i] = nil end end
-    return t, done
+    return run, done
     """
 
   /// A test ended.
   struct Outcome {
     let test: ScriptTest
-    /// Nil: it passed.
-    let failure: LuaFailure?
+    /// Nil: it passed. File and line, where they are known, and why not.
+    let failure: String?
     let nanoseconds: UInt64
   }
 
-  /// Runs one test on this thread, as the program runs: its calls are hooked.
+  /// Runs one test on this thread, as the program runs: its calls are hooked. A handler of the patch that fails meanwhile fails the test.
   static func run(_ test: ScriptTest) -> Outcome {
-    let lua = test.environment.lua
     let start = now()
+    test.environment.heardFailures.withLock { $0 = [] }
+    let failure = problem(of: test)
+    let handlers = test.environment.heardFailures.withLock { heard in
+      defer { heard = nil }
+      return heard ?? []
+    }
+    return Outcome(test: test, failure: failure ?? handlers.first, nanoseconds: now() &- start)
+  }
+
+  /// The error that a test ends with.
+  private static func problem(of test: ScriptTest) -> String? {
+    let lua = test.environment.lua
     var failure: LuaFailure?
     do throws(LuaFailure) {
-      let made = try lua.call(try lua.compile(support, name: "test"))
-      do throws(LuaFailure) { _ = try lua.call(test.function, Array(made.prefix(1)), budget: SHLBudget(instructions: 200_000_000, wall_ns: -1, lock_ns: 0)) } catch {
+      let made = try lua.call(try lua.compile(support, name: "test"), [.reference(try failures(test.environment))])
+      guard made.count == 2, case .reference(let run) = made[0], case .reference(let done) = made[1] else {
+        throw LuaFailure(.badArgument, "the tests' own script answers \(made.count) values")
+      }
+      do throws(LuaFailure) { _ = try lua.call(run, [.reference(test.function)], budget: SHLBudget(instructions: 200_000_000, wall_ns: -1, lock_ns: 0)) } catch {
         failure = error
       }
-      if case .reference(let done)? = made.dropFirst().first { _ = try lua.call(done) }
+      _ = try lua.call(done)
     } catch { failure = failure ?? error }
-    return Outcome(test: test, failure: failure, nanoseconds: now() &- start)
+    return failure?.message
+  }
+
+  /// The function `failures` of the support.
+  private static func failures(_ environment: Environment) throws(LuaFailure) -> LuaReference {
+    let context = Unmanaged.passUnretained(environment).toOpaque()
+    let made = try environment.lua.withScope { scope in shl_keep(scope, shl_function(scope, takeFailures, context)) }
+    guard made != 0 else { throw LuaFailure(.noMemory, "out of memory") }
+    return LuaReference(made, in: environment.lua)
+  }
+
+  private static let takeFailures: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard callback[0].tag == SHL_INT else { return callback.done(shl_int(Int64(patch.heardFailures.withLock { $0?.count ?? 0 }))) }
+      let first = patch.heardFailures.withLock { heard -> String? in
+        guard let all = heard, all.indices.contains(Int(callback[0].i)) else { return nil }
+        heard = Array(all.prefix(Int(callback[0].i)))
+        return all[Int(callback[0].i)]
+      }
+      return first.map { callback.done($0) } ?? callback.done(shl_nil())
+    }
   }
 
   private static func now() -> UInt64 {

@@ -1,6 +1,5 @@
 // TestText — how the outcome of a patch's test is reported.
 internal import Journal
-internal import LuaBridge
 
 enum TestText {
   /// `ok      rounds to cents`, or `FAILED  rounds to cents` with the place and the reason below.
@@ -17,9 +16,19 @@ enum TestText {
       ("message", outcome.failure.map { .string(place(outcome, $0)) })).line + "\n"
   }
 
-  /// Messages begin with file and line where Lua knows them.
-  private static func place(_ outcome: ScriptTests.Outcome, _ failure: LuaFailure) -> String {
+  /// Messages begin with file and line where Lua knows them. Of the support's own lines, such as those of stubs, nobody wants to know.
+  private static func place(_ outcome: ScriptTests.Outcome, _ failure: String) -> String {
     let file = outcome.test.file
-    return failure.message.hasPrefix(file + ":") ? failure.message : "\(file):\(outcome.test.line): \(failure.message)"
+    var message = failure[...]
+    if let rest = message.removingPrefix("test:") {
+      let digits = rest.prefix { $0.isNumber }
+      if !digits.isEmpty, rest.dropFirst(digits.count).hasPrefix(": ") { message = rest.dropFirst(digits.count + 2) }
+    }
+    if [file, outcome.test.environment.fileName].contains(where: { message.hasPrefix($0 + ":") }) { return String(message) }
+    return "\(file):\(outcome.test.line): \(message)"
   }
+}
+
+extension Substring {
+  fileprivate func removingPrefix(_ prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
 }

@@ -173,7 +173,7 @@ extension ScriptReference {
       example: "for _, hook in ipairs(hooks()) do print(hook.selector, hook.position, hook.calls) end"),
     ScriptEntry(
       "", "test", .statement, "test(name: string) -> fun(body: function)",
-      "A test of the patch, which `scripthost test` runs and nothing else: the function gets `t`, with expect, equal, fails, hooked, call and stub.",
+      "A test of the patch, which `scripthost test` runs and nothing else: the function gets `t`, a Test.",
       example: """
         test "adds" (function(t)
           local cart = swift.new("Shop.Cart", "init(title:)", "x")

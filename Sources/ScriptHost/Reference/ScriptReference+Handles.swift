@@ -13,6 +13,7 @@ extension ScriptReference {
     ScriptType(name: "Timer", summary: "What `timer.after` and `timer.every` answer."),
     ScriptType(name: "Subscription", summary: "What `notification.on` answers."),
     ScriptType(name: "Preset", summary: "What `use` answers."),
+    ScriptType(name: ScriptEntry.test, summary: "What the function of a `test` gets, as `t`. A handler of the patch that fails while a test runs fails the test."),
   ]
 
   static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers

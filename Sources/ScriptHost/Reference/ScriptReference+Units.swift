@@ -1,4 +1,4 @@
-// The entries of what a patch has as a unit, by the clock, and of Foundation's notifications.
+// The entries of what a patch has as a unit, in its tests, by the clock, and of Foundation's notifications.
 
 extension ScriptReference {
   static let units: [ScriptEntry] = [
@@ -18,6 +18,31 @@ extension ScriptReference {
         patch { id = "rounding", config = { digits = 2, names = { "total" } } }
         print(config.digits, #config.names, config.names[1])
         """),
+  ]
+
+  static let tests: [ScriptEntry] = [
+    ScriptEntry(
+      ScriptEntry.test, "expect", .function, "expect(value: any, why?: string) -> any", "Fails the test where the value is false or nil.",
+      example: """
+        method "Shop.Cart.total(tax:)":around(function(call) return call:original() + 1 end)
+        test "adds one" (function(t)
+          local cart = swift.new("Shop.Cart", "init(title:)", "x")
+          t.expect(t.hooked "Shop.Cart.total(tax:)", "nothing is hooked")
+          t.stub("Shop.Cart.total(tax:)", 7.5)
+          t.equal(t.call(cart, "total(tax:)", 0.2), 8.5)
+          t.stub("Shop.Cart.checkout()", function() return "no number" end)
+          print(t.fails(function() t.call(cart, "checkout()") end, "expected Int"))
+        end)
+        """),
+    ScriptEntry(ScriptEntry.test, "equal", .function, "equal(found: any, expected: any, why?: string) -> any", "Fails the test where they differ."),
+    ScriptEntry(
+      ScriptEntry.test, "fails", .function, "fails(body: function, text?: string) -> string",
+      "Fails the test where the function raises no error and no handler of the patch fails while it runs, or where the message lacks the text. Answers the message."),
+    ScriptEntry(ScriptEntry.test, "hooked", .function, "hooked(selector: string) -> boolean", "Whether an enabled hook is on the selector."),
+    ScriptEntry(ScriptEntry.test, "call", .function, "call(target: any, member?: any, ...: any) -> any", "As `swift.send`: the call is hooked as one of the program is."),
+    ScriptEntry(
+      ScriptEntry.test, "stub", .function, "stub(selector: string, answer: any) -> Hook",
+      "A function(call, …) or a value that stands in for the original, under the patch's own hooks; it is gone when the test ends."),
   ]
 
   static let timerOptions = [

@@ -37,12 +37,15 @@ package struct ScriptEntry: Sendable {
     self.example = example
   }
 
-  /// As scripts write it: `swift.with`, `Method:around`, `call.result`.
+  /// As scripts write it: `swift.with`, `Method:around`, `call.result`, `t.equal`.
   package var fullName: String {
     if owner.isEmpty { return name }
+    if owner == Self.test { return "t.\(name)" }
     guard isMember else { return "\(owner).\(name)" }
     return "\(owner)\(kind == .function ? ":" : ".")\(name)"
   }
+  /// The type of what a test gets: its functions stand behind a dot, and its name is chosen by the test.
+  package static let test = "Test"
 
   /// A member of a handle, not a name of a table.
   package var isMember: Bool { owner.first.map { $0.isUppercase } ?? false }
@@ -105,7 +108,7 @@ package struct ScriptType: Sendable {
 /// All of it.
 package enum ScriptReference {
   /// Names of ours, globals first.
-  package static let entries: [ScriptEntry] = globals + units + clock + notifications + observing + swiftNames + handles
+  package static let entries: [ScriptEntry] = globals + units + clock + notifications + observing + swiftNames + handles + tests
 
   /// Of the language's own libraries: what is there, and what limits it.
   package static let standard: [(library: String, name: String, note: String)] = {
@@ -153,7 +156,7 @@ package enum ScriptReference {
   }
 
   private static func uses(_ entry: ScriptEntry, _ text: String) -> Bool {
-    let owner = entry.owner == "Call" ? "call" : entry.isMember ? "" : entry.owner
+    let owner = entry.owner == "Call" ? "call" : entry.owner == ScriptEntry.test ? "t" : entry.isMember ? "" : entry.owner
     guard !owner.isEmpty || entry.isMember else { return false }
     let ends: (Character) -> Bool = { !$0.isLetter && !$0.isNumber && $0 != "_" }
     return [".", ":"].contains { mark in

@@ -84,6 +84,8 @@ package final class Environment: @unchecked Sendable {
   /// The text ran to its end: what it installed was there.
   var didLoad: Bool { loaded.load(ordering: .relaxed) }
   private let loaded = Atomic<Bool>(false)
+  /// What failed of it since a test of it began; nil: no test runs.
+  let heardFailures = Mutex<[String]?>(nil)
   /// Why it was switched off by itself: a call of its trapped.
   let trapText = Mutex<String?>(nil)
 
@@ -215,7 +217,7 @@ package final class Environment: @unchecked Sendable {
       do throws(LuaFailure) { return .success(try lua.load(bytes, name: fileName)) } catch { return .failure(error) }
     }
     if case .failure(let failure) = outcome {
-      throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
+      throw .failed(failure.message.hasPrefix("\(fileName):") ? failure.message : "\(fileName): \(failure.message)")
     }
     loaded.store(true, ordering: .relaxed)
     let halves = halfStatements.withLock { found in
@@ -288,6 +290,7 @@ package final class Environment: @unchecked Sendable {
   // MARK: Telling
 
   func failed(_ selector: String, _ position: String, _ message: String, instead: String? = nil) {
+    heardFailures.withLock { if $0 != nil { $0!.append("\(message) (in \(position) '\(selector)')") } }
     log.failure(patch: id, selector: selector, position: position, message: message, instead: instead)
   }
   func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64, instead: String? = nil) {

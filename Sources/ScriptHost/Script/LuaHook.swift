@@ -77,7 +77,9 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     declaration = family.declaration
     mayWait = position == .around && family.hasAsyncBodies
     line = info.line
-    source = patch.fileName
+    // A handler may stand in a module; the shim ends the name with NUL.
+    let chunk = withUnsafePointer(to: info.source) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+    source = chunk.isEmpty || info.native ? patch.fileName : chunk
     waitsForever = options.waitsWhenBusy
     budget = waitsForever ? Self.waiting : nil
     self.behind = behind

@@ -34,6 +34,7 @@ enum ReferenceText {
   /// `Method:around(handler: function, options?: table) -> Hook`.
   static func heading(_ entry: ScriptEntry) -> String {
     guard entry.isMember else { return entry.kind == .value ? "\(entry.fullName): \(entry.signature)" : entry.signature }
+    if entry.owner == ScriptEntry.test { return "t.\(entry.signature)" }
     return entry.kind == .value ? "\(entry.owner).\(entry.name): \(entry.signature)" : "\(entry.owner):\(entry.signature)"
   }
 
@@ -104,7 +105,9 @@ enum ReferenceText {
         text += "---@field \(entry.name) \(entry.signature) \(entry.summary)\n"
       }
       text += "local \(type.name) = {}\n"
-      for entry in ScriptReference.members(of: type.name) where entry.kind != .value { text += function(entry, "\(type.name):\(entry.name)") }
+      for entry in ScriptReference.members(of: type.name) where entry.kind != .value {
+        text += function(entry, type.name + (type.name == ScriptEntry.test ? "." : ":") + entry.name)
+      }
     }
     text += "\n---@class Object\n\n---@type any\n"
     var tables: Set<String> = []
