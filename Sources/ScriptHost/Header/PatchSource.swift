@@ -74,6 +74,9 @@ package enum PatchFiles {
   package struct Place: Hashable, Sendable {
     package let path: RawPath
     package let directory: RawPath?
+
+    /// Of the file, or of the directory that is the patch.
+    package var name: String { String(decoding: (directory ?? path).lastComponent, as: UTF8.self) }
   }
 
   /// The patches that a path stands for: itself, a directory with `patch.lua`, or each `*.lua` and each such directory in it, by name.
@@ -126,8 +129,11 @@ package enum PatchFiles {
     return scripts(in: folder).filter { isPlain($0, S_IFREG) }
   }
 
-  /// All scripts of a patch that is a directory: its own text, those of its modules, its tests.
-  package static func scripts(of directory: RawPath) -> [RawPath] { folders(in: directory).flatMap { scripts(in: $0) } + tests(in: directory) }
+  /// All scripts of a patch that is a directory: its own text, those of its modules, its tests. What is behind a symbolic link is no module.
+  package static func scripts(of directory: RawPath) -> [RawPath] {
+    let main = directory.appending(PatchSource.mainFile)
+    return folders(in: directory).flatMap { scripts(in: $0) }.filter { $0 == main || isPlain($0, S_IFREG) } + tests(in: directory)
+  }
 
   private static func scripts(in folder: RawPath) -> [RawPath] {
     folder.directoryEntries().filter { $0.first != UInt8(ascii: ".") && $0.suffix(4) == Array(".lua".utf8)[...] }

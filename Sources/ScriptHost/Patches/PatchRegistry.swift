@@ -133,7 +133,7 @@ package final class PatchRegistry: Sendable {
       }
       for (_, (source, begin)) in ordered {
         if source.header.id != nil, let other = entries.withLock({ $0.first { $0.id == source.id && $0.patch != nil } }) {
-          refuse(source.place, .header("\(source.path): id '\(source.id)' is taken by '\(other.place.path)'; give each patch its own"))
+          refuse(source.place, taken(source, by: other.place))
           continue
         }
         // Tests are run before main.
@@ -144,6 +144,10 @@ package final class PatchRegistry: Sendable {
         do throws(PatchError) { try start(source, begin) } catch { refuse(source.place, error) }
       }
     }
+  }
+
+  private func taken(_ source: PatchSource, by other: PatchFiles.Place) -> PatchError {
+    .header("\(source.path): id '\(source.id)' is taken by '\(other.path)'; give each patch its own")
   }
 
   /// Keeps in the list what is loaded later.
@@ -167,7 +171,7 @@ package final class PatchRegistry: Sendable {
         return due
       }
       for entry in due.enumerated().sorted(by: { ($1.element.header.priority, $0.offset) < ($0.element.header.priority, $1.offset) }) {
-        _ = replace(entry.element.place, nil)
+        _ = replace(entry.element.place, nil) { _ in false }
       }
     }
     StartTasks.reached(phase)
@@ -254,7 +258,7 @@ package final class PatchRegistry: Sendable {
 
   // MARK: One at a time
 
-  /// Loads what a path names. A patch whose id is loaded already takes that one's place.
+  /// Loads what a path names. A patch whose id is loaded already takes that one's place, unless both are what the path names.
   package func load(_ path: RawPath) -> [Result<PatchInfo, PatchError>] {
     changing.withLock { _ in
       let places: [PatchFiles.Place]
@@ -264,7 +268,7 @@ package final class PatchRegistry: Sendable {
       }
       return places.map { place in
         let known = entries.withLock { $0.first { $0.place == place && $0.patch != nil } }
-        return replace(place, known?.id)
+        return replace(place, known?.id) { !places.contains($0) }
       }
     }
   }
@@ -273,7 +277,7 @@ package final class PatchRegistry: Sendable {
   package func reload(_ name: String) -> Result<PatchInfo, PatchError> {
     changing.withLock { _ in
       guard let entry = find(name) else { return .failure(unknown(name)) }
-      return replace(entry.place, entry.id)
+      return replace(entry.place, entry.patch == nil ? nil : entry.id) { _ in false }
     }
   }
 
@@ -324,7 +328,7 @@ package final class PatchRegistry: Sendable {
       for place in ordered {
         let entry = known.first { $0.place == place }
         if let entry, entry.text == PatchFiles.text(of: place) { continue }
-        _ = replace(place, entry?.patch == nil ? nil : entry?.id)
+        _ = replace(place, entry?.patch == nil ? nil : entry?.id) { !there.contains($0) }
       }
     }
   }
@@ -344,20 +348,25 @@ package final class PatchRegistry: Sendable {
   }
 
   /// Puts the text at a place where the patch of that id is, or beside the others when there is none. Under `changing`.
-  /// - Parameter known: the id under which the place is known.
-  private func replace(_ place: PatchFiles.Place, _ known: String?) -> Result<PatchInfo, PatchError> {
+  /// - Parameters:
+  ///   - known: the id under which the patch of the place is loaded.
+  ///   - yields: whether the patch at another place makes room for one of its id.
+  private func replace(_ place: PatchFiles.Place, _ known: String?, yields: (PatchFiles.Place) -> Bool) -> Result<PatchInfo, PatchError> {
     let begin = now()
     do throws(PatchError) {
       let source = try read(place)
-      if let known, known != source.id, entries.withLock({ $0.contains { $0.id == source.id && $0.patch != nil } }) {
-        throw .header("\(source.path): id '\(source.id)' is taken; give each patch its own")
+      if source.header.id != nil, let other = entries.withLock({ $0.first { $0.id == source.id && $0.patch != nil && $0.place != place } }),
+        known != nil && known != source.id || !yields(other.place)
+      {
+        throw taken(source, by: other.place)
       }
       try canary?.check(source)
       let former = find(known ?? source.id)
       let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
       HookEngine.shared.unsettle(source.id)
       defer { HookEngine.shared.settle(source.id) }
-      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config, rights: rights(source), globals: PatchAPI.register)
+      // The program's threads call meanwhile: none sees a part of it, or of a text that is refused.
+      let patch = try Patch(source, log: log, staged: true, config: config, rights: rights(source), globals: PatchAPI.register)
       try run(patch, source)
       if let used { take(patch, from: used) }
       // What is switched off stays so.
@@ -395,7 +404,7 @@ package final class PatchRegistry: Sendable {
   private func find(_ name: String) -> Entry? {
     entries.withLock { entries in
       entries.first { $0.id == name && $0.patch != nil } ?? entries.first { $0.id == name }
-        ?? entries.first { $0.place.path.description == name || $0.place.directory?.description == name }
+        ?? entries.first { $0.place.path.description == name || $0.place.directory?.description == name || $0.place.name == name }
     }
   }
 
@@ -407,7 +416,8 @@ package final class PatchRegistry: Sendable {
   @discardableResult
   private func update(_ id: String, _ change: (inout Entry) -> Void) -> Entry? {
     entries.withLock { entries in
-      guard let index = entries.firstIndex(where: { $0.id == id }) else { return nil }
+      // What is loaded comes before what was refused, which may have its id.
+      guard let index = entries.firstIndex(where: { $0.id == id && $0.patch != nil }) ?? entries.firstIndex(where: { $0.id == id }) else { return nil }
       change(&entries[index])
       return entries[index]
     }
@@ -425,8 +435,8 @@ package final class PatchRegistry: Sendable {
     let end = entries.withLock { entries in
       let end = patch.installation.goLive(replacing: former?.patch?.installation, isEnabled: isEnabled, settled: patch.id)
       entry.loadTime = now() &- begin
-      // What was refused of this place is over.
-      entries.removeAll { $0.patch == nil && ($0.place == source.place || $0.id == patch.id) }
+      // What was refused of this place is over, and of its id, where none was loaded.
+      entries.removeAll { $0.patch == nil && ($0.place == source.place || former?.patch == nil && $0.id == patch.id) }
       if let former, let index = entries.firstIndex(where: { $0.id == former.id && $0.patch != nil }) {
         entries[index] = entry
       } else {
@@ -455,18 +465,19 @@ package final class PatchRegistry: Sendable {
     note(place, error)
   }
 
-  /// Keeps in the list what was not loaded, and why.
+  /// Keeps in the list what was not loaded, and why: by the id in its header, where that can be read.
   private func note(_ place: PatchFiles.Place, _ error: PatchError) {
+    let source = try? PatchSource(reading: place.path, directory: place.directory)
     entries.withLock { entries in
       entries.removeAll { $0.patch == nil && $0.place == place }
-      let name = String(decoding: (place.directory ?? place.path).lastComponent, as: UTF8.self)
       let state: PatchState =
         switch error {
         case .expired(let why): .expired(why)
         case .quarantined(let why): .quarantined(why)
         default: .refused(error.description)
         }
-      entries.append(Entry(id: name, place: place, state: state, text: PatchFiles.text(of: place)))
+      entries.append(
+        Entry(id: source?.id ?? place.name, place: place, header: source?.header ?? PatchHeader(), state: state, text: PatchFiles.text(of: place)))
     }
   }
 

@@ -1,7 +1,7 @@
 // Installation — the ledger of everything one owner put into the program: hooks, wishes, observations, proxies, classes, timers.
 //
 // What is in it takes effect together and goes together:
-//   staged    made beside what it replaces: hooks are installed and off, all else looks at `isLive` and does nothing
+//   staged    made beside a running program: hooks are installed and off, all else looks at `isLive` and does nothing
 //   live      takes effect
 //   disabled  installed and off
 //   removed   taken out for good; what is still added is taken out at once
@@ -39,6 +39,11 @@ package final class Installation: Sendable {
   /// Asked by every call of what is no hook: closures, observations, proxies, synthesized methods.
   var isLive: Bool { phase == .live }
   var isRemoved: Bool { phase == .removed }
+  /// Its script is loaded and may still be refused: what calls it by itself, such as a timer, waits for `goLive`.
+  var isLoading: Bool { loading.load(ordering: .relaxed) || phase == .staged }
+  private let loading = Atomic<Bool>(false)
+  /// A script that may be refused begins to fill it. `goLive` ends that.
+  func beginLoading() { loading.store(true, ordering: .relaxed) }
   /// Hooks begin switched off.
   var startsDisabled: Bool { phase != .live }
 
@@ -102,6 +107,7 @@ package final class Installation: Sendable {
   func goLive(replacing former: Installation? = nil, isEnabled: Bool = true, settled owner: String? = nil) -> () -> Void {
     let theirs = former?.take()
     let mine = ledger.withLock { ledger -> Set<HookToken> in
+      loading.store(false, ordering: .relaxed)
       guard phase == .staged else { return [] }
       // First, so that what lands meanwhile is on.
       current.store(isEnabled ? .live : .disabled, ordering: .relaxed)

@@ -19,7 +19,7 @@ package final class Patch: Sendable {
   static let loadPosition = "load"
 
   /// - Parameters:
-  ///   - staged: what it installs takes effect with `goLive`.
+  ///   - staged: its hooks, too, take effect with `goLive`.
   ///   - rights: under a policy.
   ///   - config: the file of settings that the start was given.
   ///   - globals: what its script may name.
@@ -41,11 +41,12 @@ package final class Patch: Sendable {
   package var installation: Installation { environment.installation }
   private var log: HostLog { environment.log }
 
-  /// Runs the main chunk. When it fails, everything that it installed is taken out again.
+  /// Runs the main chunk. When it fails, everything that it installed is taken out again; when it does not, it takes effect with `goLive`.
   func run(_ source: [UInt8]) throws(PatchError) {
     crashNumber.store(ccrash_add_patch(path, changed), ordering: .relaxed)
     // What crashes while the text runs is the text's.
     ccrash_note_call(ccrash_add_owner(id, id, Self.loadPosition, fileName, 0))
+    installation.beginLoading()
     do throws(PatchError) { try environment.run(source) } catch {
       installation.remove()
       throw error

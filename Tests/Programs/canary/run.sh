@@ -259,7 +259,7 @@ printf 'patch { id = "new", canary = "boot" }\nswift.call("Shop.giveUp()")\n' >n
 capture load control load new.lua
 ended 'a new patch that crashes in its child' load 1
 capture list control list
-says 'patch list: quarantined' list.out 'new.lua: quarantined: '
+says 'patch list: quarantined' list.out 'new: quarantined: '
 capture status "$scripthost" status --state state --json "$pid"
 says 'status counts it' status.out '"quarantined":1'
 says 'status has its state' status.out '"state":"quarantined"'

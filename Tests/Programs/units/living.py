@@ -113,7 +113,7 @@ for name, more, sentence in [
     result = control.ask("load", path=write("conditions.lua", answering(9, "conditions", more)))
     check(f"{name}: refused, with why", not result["ok"] and sentence in result["error"], result)
 states = {p["id"]: p["state"] for p in control.ask("patches")["patches"]}
-check("in the list it stands as expired", states.get("conditions.lua") == "expired", states)
+check("in the list it stands as expired", states.get("conditions") == "expired", states)
 build = control.ask("status")["build"]
 result = control.ask("load", path=write("fits.lua", answering(9, "fits", f', target = {{ program = "server", build_ids = {{ "{build[:12]}" }}, selectors = {{ "Server.Shop.answer(_:)" }} }}')))
 check("one whose conditions hold is loaded", result["ok"] and result["patches"][0]["hooks"] == 1, result)

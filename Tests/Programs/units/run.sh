@@ -8,6 +8,7 @@ cd "$work"
 swiftc -O -module-name Server -o server "$here/server.swift"
 # More of all of it is for scripts/soak.
 judged '' python3 "$here/units.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261123}" "${SCRIPTHOST_UNITS_STEPS:-150}" "${SCRIPTHOST_UNITS_RELOADS:-2000}" "$root/docs/control-protocol.md"
+judged '' python3 "$here/loading.py" "$scripthost" "$work/server" "$work"
 judged '' python3 "$here/sequences.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261125}" "${SCRIPTHOST_UNITS_SEQUENCES:-8}"
 judged '' python3 "$here/abuse.py" "$scripthost" "$work/server" "$work"
 judged '' python3 "$here/garbage.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261125}" "${SCRIPTHOST_UNITS_GARBAGE:-4}"

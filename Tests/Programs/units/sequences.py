@@ -59,6 +59,7 @@ class Model:
 
     def __init__(self):
         self.live = {}
+        self.refused = set()
         self.console = []
 
     def expected(self):
@@ -133,11 +134,17 @@ for number in range(count):
                 save(path, text(id, hooks, kind))
                 works = kind == "good"
                 if works:
+                    model.refused.discard(id)
+                elif not is_known:
+                    model.refused.add(id)
+                if works:
                     model.live[id] = [hooks, model.live[id][1] if is_known else True]
             else:
-                works = is_known
+                # What was refused is in the list, too, and can be taken from it.
+                works = is_known or action == "unload" and id in model.refused
                 if works and action == "unload":
-                    del model.live[id]
+                    model.live.pop(id, None)
+                    model.refused.discard(id)
                 elif works:
                     model.live[id][1] = action == "enable"
             work_at_once.append((lambda way=way, action=action, id=id, path=path: way(action, id, path), works))

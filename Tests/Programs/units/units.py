@@ -95,7 +95,7 @@ host.command(f"expect {-2**62} {2**62}")
 selectors = ["answer(_:)", "price(_:)", "name(_:)", "tax(_:)", "stock(_:)"]
 random.seed(seed)
 ids = ["a", "b", "c", "d"]
-live, refused = {}, set()  # id: [hooks, enabled]; those of which nothing is loaded stay listed, by the names of their files, until one is
+live, refused = {}, set()  # id: [hooks, enabled]; those of which nothing is loaded stay listed until one is
 
 
 def text(id, hooks, broken):
@@ -119,7 +119,7 @@ def listed():
 
 
 def wanted():
-    return sorted([(id, "loaded" if on else "disabled") for id, (_, on) in live.items()] + [(f"seq-{id}.lua", "refused") for id in refused])
+    return sorted([(id, "loaded" if on else "disabled") for id, (_, on) in live.items()] + [(id, "refused") for id in refused])
 
 
 worst = None
@@ -134,7 +134,8 @@ for step in range(steps):
         result = control.ask("load", path=path)
     else:
         result = control.ask(action, patch=id)
-    works = action == "load" or id in live and action != "broken"
+    # What was refused is read again, and goes from the list.
+    works = action == "load" or id in live and action != "broken" or id in refused and action in ("reload", "unload")
     if result["ok"] != works:
         worst = (step, action, id, result)
         break
@@ -143,7 +144,8 @@ for step in range(steps):
             refused.discard(id)
             live[id] = [hooks, live[id][1] if id in live else True]
         elif action == "unload":
-            del live[id]
+            live.pop(id, None)
+            refused.discard(id)
         else:
             live[id][1] = action == "enable"
     elif action == "broken" and id not in live:

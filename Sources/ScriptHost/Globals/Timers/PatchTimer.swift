@@ -9,7 +9,7 @@ private import Synchronization
 
 /// Any thread.
 final class PatchTimer: @unchecked Sendable {
-  // Set in init, but for `due`, which belongs to the list of its patch, and what is atomic. `patch` and `target` are weak, which the runtime
+  // Set in init, but for `due`, which belongs to the list of its patch, and what is atomic or has a lock. `patch` and `target` are weak, which the runtime
   // makes safe on all threads.
   private weak var patch: Environment?
   private weak var target: AnyObject?
@@ -23,7 +23,12 @@ final class PatchTimer: @unchecked Sendable {
   /// Where the script made it: `rounding.lua:3`.
   let place: String
   private let breaker = Breaker()
-  private let isOver = Atomic<Bool>(false)
+  private let life = Mutex(Life())
+  private struct Life {
+    var isOver = false
+    /// Its function is kept until they have returned: the reference of one that is forgotten may stand for another value at once.
+    var calls = 0
+  }
   /// A call waits in the main queue since then; 0: none does.
   private let posted = Atomic<UInt64>(0)
   private let reportedQueue = Atomic<Bool>(false)
@@ -43,14 +48,35 @@ final class PatchTimer: @unchecked Sendable {
     self.place = place
   }
 
-  var hasEnded: Bool { isOver.load(ordering: .relaxed) }
+  var hasEnded: Bool { life.withLock { $0.isOver } }
 
   /// No call begins any more. False when it had ended before.
   @discardableResult
   func end() -> Bool {
-    guard !isOver.exchange(true, ordering: .relaxed) else { return false }
-    if let patch { shl_forget(patch.state, function) }
-    return true
+    let former = life.withLock { life in
+      defer { life.isOver = true }
+      return life
+    }
+    if !former.isOver, former.calls == 0, let patch { shl_forget(patch.state, function) }
+    return !former.isOver
+  }
+
+  /// Calls the function, unless it has ended.
+  private func run(_ patch: Environment, _ target: AnyObject?) -> HostCall.Outcome? {
+    let begins = life.withLock { life in
+      if !life.isOver { life.calls += 1 }
+      return !life.isOver
+    }
+    guard begins else { return nil }
+    let outcome = HostCall.run(function, of: patch) { _, bridge in
+      target.map { [bridge.reference(UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()))] } ?? []
+    }
+    let isLast = life.withLock { life in
+      life.calls -= 1
+      return life.isOver && life.calls == 0
+    }
+    if isLast { shl_forget(patch.state, function) }
+    return outcome
   }
 
   /// It is due: calls, or has the main queue call. On the thread of the patch's timers, without a lock.
@@ -93,9 +119,7 @@ final class PatchTimer: @unchecked Sendable {
     // Kept while the call runs, and no longer.
     let target = self.target
     if hasTarget, target == nil { return endWithTarget(patch) }
-    let outcome = HostCall.run(function, of: patch) { _, bridge in
-      target.map { [bridge.reference(UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()))] } ?? []
-    }
+    guard let outcome = run(patch, target) else { return }
     if interval == nil { end() }
     switch outcome {
     case .done: break

@@ -1,8 +1,8 @@
 // PatchTimers — the timers of one script, and the thread that calls them: made with the first timer, gone with the script.
 //
 // One call at a time, in the order in which they are due. A call that takes long delays those behind it and nothing else; calls that a
-// repeating timer has missed are left out. While a patch is switched off, its timers that are due are passed by; while it is loaded beside
-// the one it replaces, they wait until it takes effect.
+// repeating timer has missed are left out. While a patch is switched off, its timers that are due are passed by; while it is loaded, which may
+// yet fail, they wait until it takes effect.
 private import Glibc
 internal import Journal
 
@@ -22,7 +22,7 @@ final class PatchTimers: @unchecked Sendable {
   /// Repeating timers do not call more often than this, in nanoseconds.
   static let shortest: UInt64 = 1_000_000
   /// How long a timer of a patch that is being loaded waits until it looks again.
-  private static let stagedPause: UInt64 = 2_000_000
+  private static let loadingPause: UInt64 = 2_000_000
 
   init(of patch: Environment) { self.patch = patch }
 
@@ -95,8 +95,8 @@ final class PatchTimers: @unchecked Sendable {
           condition.wait(until: min(timer.due, timers.compactMap(\.looksAt).min() ?? .max))
           continue
         }
-        if phase == .staged {
-          condition.wait(until: now + Self.stagedPause)
+        if patch?.installation.isLoading ?? false {
+          condition.wait(until: now + Self.loadingPause)
           continue
         }
         // The next time that is still to come; what was missed is left out.
