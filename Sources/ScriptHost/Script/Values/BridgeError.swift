@@ -42,6 +42,8 @@ indirect enum BridgeError: Error, Equatable {
   /// Of a function: a sentence.
   case closure(String)
   case fieldFixed(String, type: String, why: String)
+  /// The policy keeps the script from it; why.
+  case denied(String)
 
   var description: String {
     switch self {
@@ -49,7 +51,7 @@ indirect enum BridgeError: Error, Equatable {
     case .outOfRange(let value, let type): "\(value) does not fit in \(type)"
     case .invalidUTF8: "expected a String, got bytes that are not UTF-8; swift.data(s) makes bytes"
     case .notNil(let type): "expected \(type), got nil"
-    case .lost(let why): why
+    case .lost(let why), .denied(let why): why
     case .notConvertible(let type): "values of type '\(type)' cannot be made in a script yet; pass on the one you were given"
     case .notReplaceable(let type):
       "the '\(type)' of this body cannot be replaced: it is <optimized out>, not decoded, or somebody else's; see explain"

@@ -24,12 +24,22 @@ extension ValueBridge {
     try build(parts, in: info, memory) { (part: StoredField, type: TypeInfo) throws(BridgeError) in
       let given = field(part.name, of: value)
       if given.tag == SHL_NIL, !type.isOptional { throw .missingField(part.name, type: info.name) }
+      if given.tag != SHL_NIL { try checkMayName(part.name, of: info) }
       return given
     }
     if let problem = Memberwise.brokenRule(info, memory) {
       info.metadata.destroy(memory)
       throw problem
     }
+  }
+
+  /// A field that a script names is under its policy, whether it is read or given.
+  private func checkMayName(_ field: String, of info: TypeInfo) throws(BridgeError) {
+    // Ranges are written as tables and have nothing to hide.
+    guard !info.isTuple, !info.name.hasPrefix("Swift."), let rights = classes.patch?._withUnsafeGuaranteedRef({ $0.rights }),
+      let why = rights.refusal(selector: "\(info.name).\(field)", of: info.name)
+    else { return }
+    throw .denied(why)
   }
 
   /// Makes a tuple of `{ 1, 2 }` or `{ label = 1, … }`, mixed as the tuple's own labels allow.
@@ -141,6 +151,7 @@ extension ValueBridge {
       default: key.text.flatMap { name in fields.first { $0.name == name } }
       }
     guard let field = found else { throw .unknownField(key.text ?? Self.shown(key), type: info.name, known: fields.map(\.name)) }
+    try checkMayName(field.name, of: info)
     let type = try field.type.getOrUnreadable(field.name, info)
     let part = OwnedValue(uninitialized: type)
     do throws(BridgeError) { try nested().store(value, as: type, at: part.memory) } catch {
