@@ -40,9 +40,23 @@ enum ExtendAPI {
     do throws(StatementProblem) {
       let members = try members(handlers, of: type, patch, callback)
       let report = try install(members, verb, patch)
-      for member in members { HookAPI.tell(report.part(of: member.target.selector), member.target.selector, HookOptions.usual(patch), patch) }
+      for selector in named(members) { HookAPI.tell(report.part(of: selector), selector, HookOptions.usual(patch), patch) }
       return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), 0))
     } catch { return callback.fail(error.text) }
+  }
+
+  /// Overloads have one name, and what is said of it is said of all of them together.
+  private static func named(_ members: [Member]) -> [ResolvedSelector] {
+    var found: [ResolvedSelector] = []
+    for selector in members.map(\.target.selector) {
+      if let known = found.firstIndex(where: { $0.families.first?.selector == selector.families.first?.selector }) {
+        found[known].families += selector.families
+        found[known].images += selector.images
+      } else {
+        found.append(selector)
+      }
+    }
+    return found
   }
 
   /// Resolves all before anything is installed.

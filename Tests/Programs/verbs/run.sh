@@ -99,7 +99,7 @@ LUA
 patch stuck <<'LUA'
 timer.after("1ms", function() print "nobody serves it" end, { main = true })
 local over = false
-timer.after("5500ms", function() over = true end)
+timer.after("8s", function() over = true end)
 method "subject.isDone()":around(function() return over end)
 LUA
 run stuck stuck.lua -- ./subject-O stuck &
@@ -388,5 +388,19 @@ says 'many patches: how many others there are' many.err "p5.lua: 'subject.Cart.n
 check 'many patches: a line for each two, up to four of them, and one for each after' [ "$(grep -a 'is also hooked by' many.err | wc -l)" = 8 ]
 
 says 'two patches: of a pattern, their number' both.err "d.lua: 2 of the methods that 'subject.Cart.*' matches are also hooked by 'a'; hooks() shows the order"
+
+# MARK: Overloads
+
+swiftc -swift-version 6 -O -g -module-name overloads "$here/overloads.swift" -o overloads || fail 'overloads.swift does not compile'
+patch overloads <<'LUA'
+extend "overloads.Cart" {
+  ["note(_: Int) -> Int"] = function(call) return call:original() end,
+  ["note(_: Double) -> Double"] = function(call) return call:original() end,
+}
+LUA
+run overloads overloads.lua -- ./overloads
+ended 'overloads: the program ends' overloads
+check 'what is the same for overloads is said once, with their number' [ "$(grep -c "'overloads.Cart.note(_:)' may miss 1 copy.*(2 functions of that name)" overloads.err)" -eq 1 ]
+check 'their inlined copies are counted together' [ "$(grep "inlined cop.* of 'overloads.Cart.note(_:)'" overloads.err)" = "scripthost: overloads.lua: 2 inlined copies of 'overloads.Cart.note(_:)' are not reached by its hooks" ]
 
 finish
