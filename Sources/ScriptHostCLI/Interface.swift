@@ -86,6 +86,8 @@ struct Arguments: Sendable {
   var operands: [[UInt8]] = []
   /// What stands after "--": program and its arguments.
   var program: [[UInt8]] = []
+  /// Of a command whose operands may go on behind "--": so many stand before it.
+  var operandsBeforeDashes: Int?
 
   func has(_ option: String) -> Bool { values[option] != nil }
   /// The last value: the later one wins.

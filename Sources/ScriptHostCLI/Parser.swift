@@ -25,7 +25,12 @@ struct Parser {
     while let word = rest.popFirst() {
       let text = String(decoding: word, as: UTF8.self)
       if text == "--" {
-        if case .program = command.operands { parsed.program = Array(rest) } else { parsed.operands += rest }
+        guard case .program = command.operands else {
+          parsed.operandsBeforeDashes = parsed.operands.count
+          parsed.operands += rest
+          return
+        }
+        parsed.program = Array(rest)
         return
       } else if text.hasPrefix("--") {
         try readLong(word, &rest)

@@ -1,9 +1,7 @@
 // UnitAPI — what a patch as a unit has beside its hooks: `require "name"` of its own directory, and `on_unload(function() … end)`.
 internal import CLuaShim
 internal import HookRuntime
-internal import Journal
 internal import LuaBridge
-private import Glibc
 
 enum UnitAPI {
   static let functions: [(String, SHLFunction)] = [("require", require), ("on_unload", onUnload)]
@@ -23,7 +21,7 @@ enum UnitAPI {
         return callback.fail("'require' finds modules in the directory of a patch that has one: a directory with patch.lua")
       }
       let source: [UInt8]
-      do throws(PatchError) { source = try text(of: name, in: directory) } catch { return callback.fail("module '\(name)': \(error)") }
+      do throws(PatchError) { source = try PatchSource.bytes(of: try PatchModules.path(of: name, in: directory)) } catch { return callback.fail("module '\(name)': \(error)") }
       patch.modules[name] = .loading
       defer { if case .loading? = patch.modules[name] { patch.modules[name] = nil } }
       return run(source, name, patch, callback)
@@ -41,7 +39,7 @@ enum UnitAPI {
     try? patch.makeConfig(for: source)
     let compiled = source.withUnsafeBytes { bytes in
       shl_compile(
-        patch.state, fileName(name), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, nil, &chunk, &error)
+        patch.state, PatchModules.fileName(name), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, nil, &chunk, &error)
     }
     guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
     func message(_ status: SHLStatus) -> String {
@@ -61,30 +59,6 @@ enum UnitAPI {
     guard ref != 0 else { return callback.fail("out of memory") }
     patch.modules[name] = .loaded(ref)
     return callback.done(shl_ref_value(ref))
-  }
-
-  private static func fileName(_ module: String) -> String { module.replacing(".", with: "/") + ".lua" }
-
-  /// A module's text: no name leads out of the directory, and no symbolic link does.
-  private static func text(of module: String, in directory: RawPath) throws(PatchError) -> [UInt8] {
-    let parts = module.split(separator: ".", omittingEmptySubsequences: false)
-    let isName = (1...8).contains(parts.count) && parts.allSatisfy { part in
-      !part.isEmpty && part.utf8.count <= 64
-        && part.utf8.allSatisfy { (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0) || $0 == 95 || $0 == 45 }
-    }
-    guard isName else {
-      throw .failed("a module's name has letters, digits, '_' and '-', with a dot between folders; it is found in the patch's own directory only")
-    }
-    var path = directory
-    for (index, part) in parts.enumerated() {
-      path = path.appending(index == parts.count - 1 ? part + ".lua" : String(part))
-      var status = stat()
-      guard path.withCString({ lstat($0, &status) }) == 0 else {
-        throw .failed("there is no file '\(fileName(module))' in the patch's directory")
-      }
-      if status.st_mode & S_IFMT == S_IFLNK { throw .failed("'\(path)' is a symbolic link; modules are files of the patch's own directory") }
-    }
-    return try PatchSource.bytes(of: path)
   }
 
   // MARK: on_unload

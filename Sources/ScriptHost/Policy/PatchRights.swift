@@ -65,7 +65,11 @@ package final class PatchRights: Sendable {
 
   /// Why a hook of the patch, which has so many, is refused; nil when it is not.
   func refusalOfHook(_ family: Family, beside count: Int) -> String? {
-    if let why = refusal(of: family) { return why }
+    refusal(of: family) ?? refusalOfHook(beside: count)
+  }
+
+  /// Why a patch that has so many hooks gets no other; nil when it does.
+  package func refusalOfHook(beside count: Int) -> String? {
     guard let most = rules.budgets?.hooks else { return nil }
     if count < most.value { return nil }
     return "the patch has \(count) hooks, and \(file):\(most.line) allows no more"

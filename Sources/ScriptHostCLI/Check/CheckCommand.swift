@@ -6,10 +6,10 @@ internal import ScriptHost
 extension Subcommand {
   static let check = Subcommand(
     name: "check", summary: "check patches against a program without running it",
-    synopsis: "[--json] [--strict] [--policy FILE] PATCH… [PROGRAM]",
+    synopsis: "[--json] [--strict] [--policy FILE] PATCH… [[--] PROGRAM]",
     description: [
       "Parses each PATCH, looks for unknown names, unused hooks and wrong numbers of arguments, and binds it to PROGRAM without running it: the header's target, types, selectors and whether they can be hooked, argument names, capture paths of tracking rules. Messages read FILE:LINE:COLUMN: MESSAGE, as editors understand them.",
-      "Files that end in .lua are patches, a directory means the patches in it, or, with patch.lua, that one with its modules and tests; the last word, if it is neither, is the program. Without PROGRAM only the text is checked.",
+      "Files that end in .lua are patches, a directory means the patches in it, or, with patch.lua, that one with its modules and tests; the last word, if it is neither, is the program, or else the word behind --, whose arguments do not matter. Without PROGRAM only the text is checked.",
     ],
     options: [
       Option(long: "json", help: "Prints one JSON object per message."),
@@ -31,28 +31,19 @@ extension Subcommand {
   ) { try checkPatches($0) }
 
   private static func checkPatches(_ arguments: Arguments) throws(Failure) -> Int32 {
-    var operands = arguments.operands
+    let (operands, named) = try words(arguments)
     var program: ProgramView?
-    if let last = operands.last, !isPatch(last) {
-      guard operands.count > 1 else { throw missing(last) }
-      operands.removeLast()
-      program = try ProgramView(last, debugDirectories: arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) })
-    }
+    if let named { program = try ProgramView(named, debugDirectories: arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) }) }
     let policy: Policy? = if let path = arguments.path("--policy") { try PolicyFile.read(path) } else { nil }
     var mistakes = 0
     var count = 0
-    var patches: [[RawPath]] = []
-    for operand in operands { patches += try files(RawPath(operand)) }
-    for paths in patches {
-      count += 1
-      var texts: [(path: RawPath, bytes: [UInt8])] = []
-      for path in paths { texts.append((path, try PatchFile.read(path))) }
-      // All files of a patch run in one state.
-      let globals = texts.count > 1 ? PatchCheck.globals(of: texts.map(\.bytes)) : []
-      for (path, bytes) in texts {
-        let shown = EventText.printable(path.description)
-        let name = String(decoding: path.lastComponent, as: UTF8.self)
-        for finding in PatchCheck.findings(bytes, fileName: name, program: program, policy: policy, globals: globals) {
+    for operand in operands {
+      // As a start does, which is given one directory: each patch has an id of its own.
+      var ids: [String: RawPath] = [:]
+      for place in try places(RawPath(operand)) {
+        count += 1
+        for (finding, path) in try findings(place, program, policy, &ids) {
+          let shown = EventText.printable(path.description)
           if finding.severity == .error || arguments.has("--strict") { mistakes += 1 }
           Output.line(arguments.has("--json") ? finding.json(shown) : finding.line(shown))
         }
@@ -63,6 +54,42 @@ extension Subcommand {
       Output.note("\(count) patch\(count == 1 ? "" : "es") checked" + (program.map { " against \(EventText.printable($0.shown))" } ?? ", its text only") + ", nothing wrong")
     }
     return mistakes == 0 ? 0 : 1
+  }
+
+  /// The patches and the program, if there is one: the first word behind "--", as for commands that start it, or else a last word that is no patch.
+  private static func words(_ arguments: Arguments) throws(Failure) -> (patches: [[UInt8]], program: [UInt8]?) {
+    let all = arguments.operands
+    if let count = arguments.operandsBeforeDashes, count > 0 {
+      return (Array(all.prefix(count)), all.dropFirst(count).first)
+    }
+    guard let last = all.last, !isPatch(last) else { return (all, nil) }
+    guard all.count > 1 else { throw missing(last) }
+    return (all.dropLast(), last)
+  }
+
+  /// What is to be said of the files of one patch.
+  private static func findings(
+    _ place: PatchFiles.Place, _ program: ProgramView?, _ policy: Policy?, _ ids: inout [String: RawPath]
+  ) throws(Failure) -> [(CheckMessage, RawPath)] {
+    var texts: [(path: RawPath, bytes: [UInt8])] = []
+    for path in place.directory.map(PatchFiles.scripts(of:)) ?? [place.path] { texts.append((path, try PatchFile.read(path))) }
+    // All files of a patch run in one state.
+    let globals = texts.count > 1 ? PatchCheck.globals(of: texts.map(\.bytes)) : []
+    let main = texts.first { $0.path == place.path }?.bytes ?? []
+    let header = try? PatchHeader(source: main, fileName: "")
+    let unit = CheckedUnit(place: place, id: header?.id ?? place.name, permissions: header?.permissions ?? [], globals: globals)
+    var found: [(CheckMessage, RawPath)] = []
+    for (path, bytes) in texts {
+      for finding in PatchCheck.findings(bytes, path: path, of: unit, program: program, policy: policy) { found.append((finding, path)) }
+    }
+    if let id = header?.id {
+      if let other = ids[id] {
+        found.append((PatchCheck.taken(id, by: other, main), place.path))
+      } else {
+        ids[id] = place.path
+      }
+    }
+    return found
   }
 
   private static func missing(_ operand: [UInt8]) -> Failure {
@@ -78,14 +105,14 @@ extension Subcommand {
     return status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The files of each patch that the path stands for: one, or of a directory that is a patch its text, its modules and its tests.
-  private static func files(_ path: RawPath) throws(Failure) -> [[RawPath]] {
+  /// The patches that the path stands for.
+  private static func places(_ path: RawPath) throws(Failure) -> [PatchFiles.Place] {
     let shown = EventText.printable(path.description)
     guard path.status() != nil else { throw .notFound("no patch '\(shown)'; check the path") }
     let places: [PatchFiles.Place]
     do throws(PatchError) { places = try PatchFiles.places(path) } catch { throw .refused(error.description) }
     guard !places.isEmpty else { throw .notFound("'\(shown)' has no patches; a patch is a file that ends in .lua") }
-    return places.map { place in place.directory.map(PatchFiles.scripts(of:)) ?? [place.path] }
+    return places
   }
 }
 

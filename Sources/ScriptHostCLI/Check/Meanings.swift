@@ -37,6 +37,8 @@ struct Meanings {
   let binding: SelectorBinding?
   /// Parameters of handlers, by declaration.
   private var calls: [ObjectIdentifier: HandlerContext] = [:]
+  /// Parameters of tests.
+  private var tests: Set<ObjectIdentifier> = []
   /// A local that names itself (`local a = a`) ends somewhere.
   private let deepest = 32
 
@@ -48,6 +50,11 @@ struct Meanings {
   /// The first parameter of a handler is its call.
   mutating func note(_ handler: FunctionBody, _ context: HandlerContext) {
     if let first = handler.parameters.first, let variable = names.local(first) { calls[ObjectIdentifier(variable)] = context }
+  }
+
+  /// The parameter of a test is its `t`.
+  mutating func note(test body: FunctionBody) {
+    if let first = body.parameters.first, let variable = names.local(first) { tests.insert(ObjectIdentifier(variable)) }
   }
 
   func of(_ value: Expression, depth: Int = 0) -> Meaning {
@@ -83,6 +90,7 @@ struct Meanings {
   private func of(_ name: Identifier, _ depth: Int) -> Meaning {
     if let variable = names.local(name) {
       if let context = calls[ObjectIdentifier(variable)], variable.writes == 0 { return .call(context) }
+      if tests.contains(ObjectIdentifier(variable)), variable.writes == 0 { return .handle(ScriptEntry.test) }
       guard variable.writes == 0, let initial = variable.initial else { return .unknown }
       return of(initial, depth: depth + 1)
     }
@@ -96,6 +104,7 @@ struct Meanings {
     case .table(let table): ScriptReference.entry("\(table).\(member.text)").map { .function($0) } ?? .unknown
     case .function(let entry): ScriptReference.entry("\(entry.fullName).\(member.text)").map { .function($0) } ?? .unknown
     case .call(let context) where member.text == "args": .arguments(context)
+    case .handle(ScriptEntry.test): ScriptReference.member(member.text, of: ScriptEntry.test).map { .function($0) } ?? .unknown
     default: .unknown
     }
   }

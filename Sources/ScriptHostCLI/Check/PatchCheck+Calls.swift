@@ -29,6 +29,7 @@ extension PatchCheck {
     case .call:
       if ScriptReference.member(member.text, of: "Call") == nil { unknownMember(member, of: "Call", shown: "call") }
     case .arguments(let handler): if let family = handler.family { checkArgument(member.text, member.range, family) }
+    case .handle(ScriptEntry.test): if ScriptReference.member(member.text, of: ScriptEntry.test) == nil { unknownMember(member, of: ScriptEntry.test, shown: "t") }
     case .function(let entry) where entry.fullName == "class" && member.text != "define":
       error(member.range, "'class' has no field '\(member.text)'; it has define, and is called: class \"Shop.Cart\"")
     default: break
@@ -58,12 +59,14 @@ extension PatchCheck {
     guard case .function(let entry) = meanings.of(function) else { return }
     checkCapability(entry.fullName, function.range)
     checkArity(entry, entry.fullName, arguments, function.range)
+    checkKinds(entry, entry.fullName, arguments)
     checkOptions(entry, entry.fullName, arguments)
     if case .table(let fields)? = arguments.first?.kind {
       if entry.fullName == "guard" { checkGuards(fields, arguments[0].range) }
       if Self.rules.contains(entry.fullName) { checkRule(entry.fullName, fields) }
     }
     if entry.fullName == "use", let preset = arguments.first { checkPreset(preset) }
+    if entry.fullName == "observe" { checkObservation(arguments) }
     guard let first = arguments.first, let text = first.text, let binding else { return }
     switch entry.fullName {
     case "method", "explain":
@@ -75,6 +78,8 @@ extension PatchCheck {
       checkCallIn(text, first.range, arguments.dropFirst(), counts: entry.fullName != "swift.allow_leak")
     case "swift.new": checkNew(text, first.range, arguments.dropFirst())
     case "class.define": checkDefinition(arguments)
+    case "t.hooked": if case .failure(let problem) = binding.resolve(text) { error(first.range, problem.text) }
+    case "t.stub": checkStub(arguments)
     default: break
     }
   }
@@ -123,7 +128,7 @@ extension PatchCheck {
           key.range,
           "unknown \(what) '\(name)' of '\(shown)'"
             + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; known are \(known.joined(separator: ", "))"))
-      } else if let option = options.first(where: { $0.name == name }), let problem = Self.problem(of: field.value, as: option) {
+      } else if let option = options.first(where: { $0.name == name }), let problem = Self.problem(of: field.value, as: option.type, called: name) {
         error(field.value.range, problem)
       }
     }
@@ -147,32 +152,9 @@ extension PatchCheck {
     }
   }
 
-  /// A literal that an option does not take; nil where it does, or the text does not tell.
-  private static func problem(of value: Expression, as option: ScriptOption) -> String? {
-    let kinds = option.type.split(separator: "|").map(String.init)
-    let texts = kinds.filter { $0.hasPrefix("\"") }
-    let found: (kind: Set<String>, shown: String)
-    switch value.kind {
-    case .string:
-      found = (["string"], "the text '\(value.text ?? "")'")
-      if texts.contains("\"\(value.text ?? "")\"") { return nil }
-    case .number(let digits): found = (["number", "integer"], "the number \(digits)")
-    case .yes, .no: found = (["boolean"], "a boolean")
-    case .function: found = (["function"], "a function")
-    case .table: found = (["table", "string[]"], "a table")
-    default: return nil
-    }
-    if kinds.contains("any") || !found.kind.isDisjoint(with: kinds) { return nil }
-    return "'\(option.name)' is \(kinds.map { $0 == "string[]" ? "a list of texts" : $0.hasPrefix("\"") ? $0 : names[$0] ?? $0 }.joined(separator: " or ")), found \(found.shown)"
-  }
-  private static let names = [
-    "string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false", "function": "a function", "table": "a table",
-    "Object": "an object of the program", "Class": "a class",
-  ]
-
   /// A preset of the host's, or a file beside the patch.
   private mutating func checkPreset(_ preset: Expression) {
-    guard let name = preset.text, !PresetFile.known.contains(name), RawPath(fileName).parent.appending(name + ".lua").status() == nil else { return }
+    guard let name = preset.text, !PresetFile.known.contains(name), !unit.hasPreset(name) else { return }
     error(
       preset.range,
       "there is no preset '\(name)'"
@@ -206,7 +188,9 @@ extension PatchCheck {
     guard let initialiser = arguments.first, let text = initialiser.text else { return }
     switch binding.resolve(text, of: type) {
     case .failure(let problem): error(initialiser.range, problem.text)
-    case .success(let bound): if let family = bound.only { checkCount(arguments.dropFirst(), family, initialiser.range) }
+    case .success(let bound):
+      checkPolicy(bound, initialiser.range)
+      if let family = bound.only { checkCount(arguments.dropFirst(), family, initialiser.range) }
     }
   }
 
@@ -231,6 +215,7 @@ extension PatchCheck {
   private mutating func checkStatement(_ entry: ScriptEntry, _ name: Expression?, _ table: Expression?) {
     guard let table else { return error(name?.range ?? 0..<0, "'\(entry.name)' takes a name and a table: \(entry.signature)") }
     if !entry.options.isEmpty { checkKeys(table, entry.options, "field", of: entry.name) }
+    if entry.name == "test" { return checkTest(table) }
     guard case .table(let fields) = table.kind else { return }
     switch entry.name {
     case "track", "metric": checkRule(entry.name, fields)
@@ -244,6 +229,11 @@ extension PatchCheck {
     }
   }
 
+  private mutating func checkTest(_ body: Expression) {
+    if let problem = Self.problem(of: body, as: "function", called: "test") { return error(body.range, problem) }
+    if let body = function(body) { meanings.note(test: body) }
+  }
+
   private mutating func checkExtension(_ name: Expression?, _ fields: [TableField]) {
     guard let binding, let name, let type = name.text, !made.contains(type) else { return }
     if let problem = binding.typeProblem(type) { return error(name.range, problem) }
@@ -253,6 +243,7 @@ extension PatchCheck {
       case .failure(let problem): error(key.range, problem.text)
       case .success(let bound):
         if let why = binding.whyNotHookable(bound) { error(key.range, why) }
+        if !checkPolicy(bound, key.range) { countHook(bound, key.range) }
         checkHandler(field.value, HandlerContext(position: "around", bound: bound))
       }
     }
@@ -266,22 +257,30 @@ extension PatchCheck {
       guard let entry = ScriptReference.member(name.text, of: "Method") else { return unknownMember(name, of: "Method", shown: "method") }
       checkArity(entry, name.text, arguments, name.range)
       checkOptions(entry, name.text, arguments)
-      if entry.result == "Hook" { checkHook(name, bound, arguments.first) }
+      if entry.result == "Hook" { checkHook(name, bound, arguments) }
     case .type(let type):
       // All else is a static method of the program's.
       guard let entry = ScriptReference.member(name.text, of: "Class") else { return }
       checkArity(entry, name.text, arguments, name.range)
       checkOptions(entry, name.text, arguments)
       guard let type, let binding, !made.contains(type), binding.typeProblem(type) == nil, let member = arguments.first, let text = member.text else {
-        return checkHook(name, nil, arguments.dropFirst().first)
+        return checkHook(name, nil, arguments.dropFirst())
       }
       switch binding.resolve(text, of: type) {
       case .failure(let problem): if !waits(arguments) { error(member.range, problem.text) }
-      case .success(let bound): checkHook(name, bound, arguments.dropFirst().first)
+      case .success(let bound): checkHook(name, bound, arguments.dropFirst())
       }
+    case .handle(ScriptEntry.test): error(name.range, "'t' is a table of functions: write 't.\(name.text)'")
     case .handle(let type):
       if ScriptReference.member(name.text, of: type) == nil { unknownMember(name, of: type, shown: type.lowercased()) }
-    case .table(let table) where table != "store":
+    case .table("store"):
+      // Its functions may be called either way.
+      check(name, of: receiver)
+      guard let entry = ScriptReference.entry("store.\(name.text)") else { return }
+      checkArity(entry, "store:\(name.text)", arguments, name.range)
+      checkKinds(entry, "store:\(name.text)", arguments)
+      checkOptions(entry, "store:\(name.text)", arguments)
+    case .table(let table):
       error(name.range, "'\(table)' is a table of functions: write '\(table).\(name.text)'")
     case .call(let handler):
       guard let entry = ScriptReference.member(name.text, of: "Call") else { return unknownMember(name, of: "Call", shown: "call") }
@@ -300,12 +299,15 @@ extension PatchCheck {
     }
   }
 
-  private mutating func checkHook(_ position: Identifier, _ bound: BoundSelector?, _ handler: Expression?) {
+  /// - Parameter arguments: the handler and the options.
+  private mutating func checkHook(_ position: Identifier, _ bound: BoundSelector?, _ arguments: some Collection<Expression>) {
     if let bound, let why = binding?.whyNotHookable(bound) { error(position.range, why) }
-    checkPolicy(bound, position.range)
-    guard let handler else { return }
+    if !checkPolicy(bound, position.range) { countHook(bound, position.range) }
+    checkAnswers(position, bound?.only, arguments.dropFirst().first)
+    guard let handler = arguments.first else { return }
     switch handler.kind {
-    case .table where position.text == "contain": break
+    case .table(let fields) where position.text == "contain":
+      if let family = bound?.only, let answer = fields.first(where: { $0.key?.text == "value" })?.value { checkLiteral(answer, asResultOf: family) }
     case .string, .number, .table, .yes, .no, .nothing:
       return error(handler.range, "'\(position.text)' takes a handler function: function(call, …) … end")
     default: checkHandler(handler, HandlerContext(position: position.text, bound: bound))
@@ -325,6 +327,7 @@ extension PatchCheck {
         "'\(family.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), the handler asks for \(body.parameters.count - 1); remove '\(extra.text)'")
     }
     let answers = context.position == "around" || context.position == "override"
+    if answers { checkReturns(of: body.block, family) }
     if answers, family.declaration.functionType.result != .tuple([]), !mayAnswer(body) {
       error(handler.range, "the handler neither calls the original nor returns a value; end it with 'return call:original()'")
     }
@@ -367,6 +370,17 @@ extension PatchCheck {
       }
     }
     return answers
+  }
+
+  /// Literals that the handler itself returns.
+  private mutating func checkReturns(of block: Block, _ family: Family) {
+    for statement in block.statements {
+      if case .leave(let values) = statement.kind, let value = values.first { checkLiteral(value, asResultOf: family) }
+      switch statement.kind {
+      case .localFunction, .function: break
+      default: for inner in statement.blocks { checkReturns(of: inner, family) }
+      }
+    }
   }
 
   private func hasReturn(_ block: Block) -> Bool {

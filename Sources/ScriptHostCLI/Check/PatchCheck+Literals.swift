@@ -1,4 +1,4 @@
-// What a script writes out for a parameter, against the parameter's type.
+// What a script writes out for a parameter or a result, against its type.
 //
 // Only literals and only types whose values are known for certain: a name may hold anything, a text may be an enum's case.
 internal import HookRuntime
@@ -18,6 +18,13 @@ extension PatchCheck {
     let byLabel = parameters.first { $0.label == name || $0.label.map { LuaNames.safe($0) } == name }
     let byNumber = Int(name).flatMap { (1...max(parameters.count, 1)).contains($0) && !parameters.isEmpty ? parameters[$0 - 1] : nil }
     if let parameter = byLabel ?? byNumber { checkLiteral(value, parameter, family) }
+  }
+
+  /// `return "text"`, `call.result = true`, `{ value = 0 }`.
+  mutating func checkLiteral(_ value: Expression, asResultOf family: Family) {
+    let type = family.declaration.functionType.result
+    guard let literal = Literal(value), let wanted = ParameterKind(type), let problem = wanted.problem(with: literal) else { return }
+    error(value.range, "the result of '\(family.selector)' is of type \(type.description(qualified: false)), \(problem)")
   }
 
   private mutating func checkLiteral(_ value: Expression, _ parameter: Parameter, _ family: Family) {

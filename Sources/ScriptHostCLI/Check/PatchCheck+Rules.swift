@@ -6,6 +6,8 @@ internal import ScriptHost
 extension PatchCheck {
   /// Options whose values are times, `100ms`.
   private static let times: Set<String> = ["dedupe", "budget", "slow", "every", "dwell", "dead"]
+  /// Options whose values are numbers in a time, `50/s`.
+  private static let rates: Set<String> = ["rate", "rage"]
   /// Options that are one path or a list of paths.
   private static let pathOptions: Set<String> = [
     "same", "key", "links", "parent", "frame", "within", "action", "target", "histogram", "gauge", "counter",
@@ -30,7 +32,7 @@ extension PatchCheck {
     }
     for field in fields { if let key = field.key?.text { checkUnit(key, field.value) } }
     for option in ["first", "stable"] where name == "startup" { _ = families(option, fields, mayBeAbsent) }
-    let families = value(of: "base", fields) == nil ? families("on", fields, mayBeAbsent) : families(ofBase: fields, mayBeAbsent)
+    let families = value(of: "base", fields) == nil ? families("on", fields, mayBeAbsent, counts: true) : families(ofBase: fields, mayBeAbsent)
     checkCondition(value(of: "where", fields), families)
     checkCondition(value(of: "error", fields), families)
     checkPaths(name, fields, families)
@@ -55,13 +57,16 @@ extension PatchCheck {
       error(value.range, "'\(option)' is a time such as \"100ms\", found '\(text)'")
     } else if option == "sample", RuleUnits.share(text) == nil {
       error(value.range, "'sample' is a share such as \"10%\" or 0.1, found '\(text)'")
+    } else if Self.rates.contains(option), RuleUnits.rate(text) == nil {
+      error(value.range, "'\(option)' is a number in a time, such as \"50/s\" or \"3/min\", found '\(text)'")
     }
   }
 
   // MARK: Functions
 
   /// The functions that the selector of an option means.
-  private mutating func families(_ option: String, _ fields: [TableField], _ mayBeAbsent: Bool) -> [Family] {
+  /// - Parameter counts: the rule is a hook on it.
+  private mutating func families(_ option: String, _ fields: [TableField], _ mayBeAbsent: Bool, counts: Bool = false) -> [Family] {
     guard let binding, let on = value(of: option, fields), let selector = on.text else { return [] }
     switch binding.resolve(selector) {
     case .failure(let problem):
@@ -69,7 +74,7 @@ extension PatchCheck {
       return []
     case .success(let bound):
       if let why = binding.whyNotHookable(bound) { error(on.range, why) }
-      checkPolicy(bound, on.range)
+      if !checkPolicy(bound, on.range), counts { countHook(bound, on.range) }
       return bound.found.prefix(Self.mostFamilies).map(\.family)
     }
   }
@@ -89,7 +94,9 @@ extension PatchCheck {
       for member in texts(field.value) {
         switch binding.resolve(member.text ?? "", of: type) {
         case .failure(let problem): if !mayBeAbsent { error(member.range, problem.text) }
-        case .success(let bound): found += bound.found.prefix(Self.mostFamilies).map(\.family)
+        case .success(let bound):
+          checkPolicy(bound, member.range)
+          found += bound.found.prefix(Self.mostFamilies).map(\.family)
         }
       }
     }
@@ -135,7 +142,7 @@ extension PatchCheck {
   /// What is wrong with a path on the first of the functions that does not have it.
   private func problem(_ path: String, _ families: [Family]) -> String? {
     guard let binding, !path.hasPrefix("'") else { return nil }
-    let check = CapturePathCheck(program: binding.program)
+    let check = CapturePathCheck(program: binding.program, rights: rights)
     return families.lazy.compactMap { check.problem(path, on: $0) }.first
   }
 
@@ -154,7 +161,11 @@ extension PatchCheck {
   private mutating func checkCondition(_ value: Expression?, _ families: [Family]) {
     guard let value, let text = value.text else { return }
     do throws(RuleProblem) {
-      for path in try ConditionText(reading: text).paths { if let problem = problem(path, families) { return error(value.range, problem) } }
+      let condition = try ConditionText(reading: text)
+      for path in condition.paths { if let problem = problem(path, families) { return error(value.range, problem) } }
+      guard let binding else { return }
+      let check = ConditionCheck(paths: CapturePathCheck(program: binding.program, rights: rights))
+      if let problem = families.lazy.compactMap({ check.problem(condition, on: $0) }).first { error(value.range, problem) }
     } catch { self.error(value.range, error.text) }
   }
 }

@@ -1,5 +1,6 @@
 // PatchCheck — everything that can be said of a patch before it is loaded: grammar, names, calls, and what they mean in a program.
 internal import HookRuntime
+internal import Journal
 internal import LuaSyntax
 internal import ScriptHost
 internal import SwiftMangling
@@ -7,37 +8,42 @@ internal import SwiftMangling
 struct PatchCheck {
   let source: SourceText
   let fileName: String
+  let path: RawPath
+  let unit: CheckedUnit
   let program: ProgramView?
   let binding: SelectorBinding?
   let policy: Policy?
   /// What the patch may touch and do under the policy; nil: everything, or its header is wrong.
-  private(set) var rights: PatchRights?
+  var rights: PatchRights?
   var meanings: Meanings
   private(set) var findings: [CheckMessage] = []
   /// Classes that `class.define` makes in this file.
   private(set) var made: Set<String> = []
-  /// Globals that other files of the patch assign.
-  private var others: Set<String> = []
+  /// Hooks that certainly come to be, and what they are made by; see `PatchCheck+Policy`.
+  var hookCount = 0
+  var certain: Set<Int> = []
 
   /// Checks a whole file.
   /// - Parameters:
+  ///   - unit: the patch it belongs to.
   ///   - program: nil: nothing is bound.
   ///   - policy: nil: nothing is denied.
-  ///   - globals: what other files of the patch assign.
   /// - Returns: findings in the order of their places.
-  static func findings(
-    _ bytes: [UInt8], fileName: String, program: ProgramView?, policy: Policy? = nil, globals: Set<String> = []
-  ) -> [CheckMessage] {
+  static func findings(_ bytes: [UInt8], path: RawPath, of unit: CheckedUnit, program: ProgramView?, policy: Policy? = nil) -> [CheckMessage] {
     let source = SourceText(bytes)
     let script = Script(source)
-    var check = PatchCheck(source, fileName, Names(script.block), program, policy)
-    check.others = globals
+    var check = PatchCheck(source, path, unit, Names(script.block), program, policy)
+    if source.bytes.isEmpty {
+      check.error(0..<0, "the file is empty")
+      return check.findings
+    }
     if let problem = script.problem {
       check.error(problem.range, problem.message)
       return check.findings
     }
     check.checkHeader()
     check.noteClasses(script.block)
+    check.noteCertain(script.block)
     script.block.forEachExpression { value in
       check.check(value)
       return true
@@ -47,15 +53,26 @@ struct PatchCheck {
     return check.findings.sorted { $0.position < $1.position }
   }
 
+  /// Two patches of one directory have one id: what is said of the second.
+  static func taken(_ id: String, by other: RawPath, _ bytes: [UInt8]) -> CheckMessage {
+    let source = SourceText(bytes)
+    let place = Lexer.tokens(source).first { $0.kind == .string && source[$0.range].dropFirst().dropLast() == id }?.range.lowerBound ?? 0
+    return CheckMessage(
+      severity: .error, position: source.position(of: place),
+      message: "id '\(EventText.printable(id))' is taken by '\(EventText.printable(other.description))'; give each patch its own")
+  }
+
   /// The globals that these texts assign.
   static func globals(of texts: [[UInt8]]) -> Set<String> {
     Set(texts.flatMap { Names(Script(SourceText($0)).block).globals.filter(\.isAssigned).map(\.name.text) })
   }
 
-  private init(_ source: SourceText, _ fileName: String, _ names: Names, _ program: ProgramView?, _ policy: Policy?) {
+  private init(_ source: SourceText, _ path: RawPath, _ unit: CheckedUnit, _ names: Names, _ program: ProgramView?, _ policy: Policy?) {
     self.policy = policy
     self.source = source
-    self.fileName = fileName
+    self.path = path
+    self.unit = unit
+    fileName = String(decoding: path.lastComponent, as: UTF8.self)
     self.program = program
     binding = program.map { SelectorBinding($0) }
     meanings = Meanings(names, binding)
@@ -70,9 +87,12 @@ struct PatchCheck {
   // MARK: Header
 
   private mutating func checkHeader() {
+    // A module has none: what holds for it is its patch's.
+    if path != unit.place.path { return noteRights(of: unit.permissions) }
     do throws(PatchError) {
       let header = try PatchHeader(source: source.bytes, fileName: fileName)
-      checkPolicy(header)
+      noteRights(of: header.permissions)
+      checkPermissions()
       if let wanted = header.program, let program, wanted != program.name {
         error(literal(wanted) ?? 0..<0, "made for program '\(wanted)', this is '\(program.name)'; correct target or check it against the other")
       }
@@ -82,33 +102,6 @@ struct PatchCheck {
       let column = line == 0 ? 1 : 1 + (sourceLine(line)?.prefix { $0.isBlankCharacter }.count ?? 0)
       findings.append(CheckMessage(severity: .error, position: SourcePosition(line: max(line, 1), column: column), message: text))
     }
-  }
-
-  private mutating func checkPolicy(_ header: PatchHeader) {
-    guard let policy else { return }
-    let rights = PatchRights(policy, id: header.id ?? fileName, asked: header.permissions)
-    self.rights = rights
-    if let why = rights.refusalToLoad {
-      let place = Lexer.tokens(source).first { source[$0.range] == "permissions" }?.range
-      error(place ?? 0..<0, why)
-    }
-  }
-
-  /// A function that the patch uses needs what the policy does not grant, or the patch did not ask for.
-  mutating func checkCapability(_ function: String, _ range: Range<Int>) {
-    guard let rights, let capability = Capability(function: function), let why = rights.refusal(capability) else { return }
-    error(range, "'\(function)' is refused: \(why)")
-  }
-
-  /// The policy denies what a selector means; of a glob, everything.
-  mutating func checkPolicy(_ bound: BoundSelector?, _ range: Range<Int>) {
-    guard let rights, let bound else { return }
-    var first: String?
-    for (_, family) in bound.found {
-      guard let why = rights.refusal(selector: family.selector, of: family.declaration.context?.description) else { return }
-      first = first ?? why
-    }
-    if let first { error(range, first) }
   }
 
   private static func position(in sentence: String, of file: String) -> (Int, String) {
@@ -145,7 +138,7 @@ struct PatchCheck {
   // MARK: Names
 
   private mutating func checkNames() {
-    let assigned = others.union(meanings.names.globals.filter(\.isAssigned).map(\.name.text))
+    let assigned = unit.globals.union(meanings.names.globals.filter(\.isAssigned).map(\.name.text))
     var reported: Set<String> = []
     for use in meanings.names.globals where reported.insert(use.name.text).inserted {
       let name = use.name.text
@@ -186,6 +179,7 @@ struct PatchCheck {
     case .assignment(let targets, let values):
       for (target, value) in zip(targets, values) { checkAssigned(value, to: target) }
       for target in targets {
+        checkConfig(target)
         guard case .member(let base, let member) = target.kind, case .call(let handler) = meanings.of(base) else { continue }
         if member.text == "result", handler.position == "before" {
           error(member.range, "a 'before' handler cannot set the result; use 'around' or 'after'")
@@ -203,11 +197,27 @@ struct PatchCheck {
     error(value.range, "'\(entry.name)' takes a name, and then what belongs to it: \(entry.name) \"…\" \(entry.name == "test" ? "(function(t) … end)" : "{ … }")")
   }
 
-  /// A literal that becomes an argument.
+  /// `config.x = 1`: nobody writes there.
+  private mutating func checkConfig(_ target: Expression) {
+    let base: Expression
+    switch target.kind {
+    case .member(let inner, _), .index(let inner, _): base = inner
+    default: return
+    }
+    guard case .name(let name) = base.kind, name.text == "config", meanings.names.local(name) == nil else { return }
+    error(target.range, "'config' is read only: its settings are in the header, in a file beside the patch or given with run --config")
+  }
+
+  /// A literal that becomes an argument or a result.
   private mutating func checkAssigned(_ value: Expression, to target: Expression) {
     switch target.kind {
     case .member(let base, let member):
-      if case .arguments(let handler) = meanings.of(base), let family = handler.family { checkLiteral(value, ofArgument: member.text, family) }
+      switch meanings.of(base) {
+      case .arguments(let handler): if let family = handler.family { checkLiteral(value, ofArgument: member.text, family) }
+      case .call(let handler) where member.text == "result" && handler.position != "before":
+        if let family = handler.family { checkLiteral(value, asResultOf: family) }
+      default: break
+      }
     case .index(let base, let key):
       guard case .arguments(let handler) = meanings.of(base), let family = handler.family else { return }
       if let text = key.text { checkLiteral(value, ofArgument: text, family) }

@@ -220,3 +220,95 @@ track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x = "args.1.leng
 === a path into a number
 > 1:69: 'args.price.whole': Swift.Double has no fields, so no 'whole'
 track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x = "args.price.whole" } }
+=== a text compared with a number
+> 1:46: 'where': 'self.title' is Swift.String, and is compared with a number
+span { on = "Shop.Cart.total(tax:)", where = "self.title > 3" }
+=== a list compared with a text
+> 1:46: 'where': 'self.lines' is Swift.Array<Shop.Line>, and is compared with text
+span { on = "Shop.Cart.total(tax:)", where = "self.lines == 'x'" }
+=== a text looked for in a number
+> 1:46: 'where': contains looks into text, and 'args.tax' is Swift.Double
+span { on = "Shop.Cart.total(tax:)", where = "contains(args.tax, 'x')" }
+=== a step behind a duration
+> 1:56: 'duration.ms': 'duration' is a number, which has no 'ms'
+metric "a" { on = "Shop.Cart.total(tax:)", histogram = "duration.ms" }
+=== a rate that is none
+> 1:50: 'rate' is a number in a time, such as "50/s" or "3/min", found '50'
+track "a" { on = "Shop.Cart.total(tax:)", rate = "50" }
+=== a timer's time that is none
+> 1:13: 'timer.after' takes seconds, or a time such as "100ms", found the text '10x'
+timer.after("10x", function() end)
+=== an observed property that is not there
+> 1:28: Shop.Cart has no property 'titel'; did you mean 'title'?
+observe(class "Shop.Cart", "titel", function() end)
+=== an observed path that is not there
+> 1:28: Shop.User has no property 'mail'; did you mean 'email'?
+observe(class "Shop.Cart", "user.mail", function() end)
+=== a failed handler's value of another type
+> 1:107: the result of 'Shop.Cart.total(tax:)' is of type Double, found a text
+method "Shop.Cart.total(tax:)":around(function(call) return call:original() end, { on_failure = { value = "much" } })
+=== a failed handler's error where nothing throws
+> 1:97: 'on_failure': 'Shop.Cart.total(tax:)' cannot throw; give { value = v }
+method "Shop.Cart.total(tax:)":around(function(call) return call:original() end, { on_failure = "throw" })
+=== a failed handler's value where there is no result
+> 1:86: 'on_failure': 'Shop.Base.touch()' has no result; leave on_failure out
+method "Shop.Base.touch()":around(function(call) call:original() end, { on_failure = { value = 1 } })
+=== a failed handler's answer beside the original
+> 1:68: 'on_failure' is for 'around': the original of a 'before' runs in any case
+class "Shop.Base":before("touch()", function() end, { on_failure = "throw" })
+=== a busy handler's error where nothing throws
+> 1:94: 'on_busy': 'Shop.Cart.total(tax:)' cannot throw; give { value = v }
+method "Shop.Cart.total(tax:)":around(function(call) return call:original() end, { on_busy = "throw" })
+=== a result of another type
+> 2:26: the result of 'Shop.Cart.total(tax:)' is of type Double, found a text
+method "Shop.Cart.total(tax:)":around(function(call, tax)
+  if tax > 0 then return "much" end
+  return call:original()
+end)
+=== a result set to another type
+> 1:67: the result of 'Shop.Cart.total(tax:)' is of type Double, found a text
+method "Shop.Cart.total(tax:)":after(function(call) call.result = "much" end)
+=== an override's result of another type
+> 1:93: the result of 'Shop.Cart.total(tax:)' is of type Double, found a boolean
+class.define("Slow", { super = "Shop.Cart", methods = { ["total(tax:)"] = function() return true end } })
+=== a contained trap's answer of another type
+> 1:50: the result of 'Shop.Cart.total(tax:)' is of type Double, found a text
+method "Shop.Cart.total(tax:)":contain { value = "much" }
+=== a number in a function's place
+> 1:11: 'body' of 'on_unload' is a function, found the number 3
+on_unload(3)
+=== a setting that is written
+> 1:1: 'config' is read only: its settings are in the header, in a file beside the patch or given with run --config
+config.x = 1
+=== an unknown function of the store, behind a colon
+> 1:7: 'store' has no 'gett'; did you mean 'get'?
+store:gett("x")
+=== too many arguments of the store, behind a colon
+> 1:16: 'store:get' takes 1 argument, found 2: store.get(key: string) -> any
+store:get("x", "y")
+=== a module of a patch that has none
+> 1:9: 'require' finds modules in the directory of a patch that has one: a directory with patch.lua
+require "lib.money"
+=== an unknown function of a test
+> 1:25: 't' has no 'expct'; did you mean 'expect'?
+test "x" (function(t) t.expct(1) end)
+=== a comparison with nothing
+> 1:23: 't.equal' takes at least 2 arguments, found 1: equal(found: any, expected: any, why?: string) -> any
+test "x" (function(t) t.equal(1) end)
+=== a test's function behind a colon
+> 1:25: 't' is a table of functions: write 't.expect'
+test "x" (function(t) t:expect(1) end)
+=== a stub of what is not there
+> 1:30: no selector 'totl(tax:)' in Shop.Cart; did you mean 'total(tax:)'?
+test "x" (function(t) t.stub("Shop.Cart.totl(tax:)", 1) end)
+=== a stub's answer of another type
+> 1:55: the result of 'Shop.Cart.total(tax:)' is of type Double, found a text
+test "x" (function(t) t.stub("Shop.Cart.total(tax:)", "much") end)
+=== a jump into the scope of a local
+> 1:6: this goto jumps into the scope of the local 'x'; declare it before, or end its block before the label
+goto done local x = 1 ::done:: print(x)
+=== a jump out of a block into the scope of a local
+> 1:9: this goto jumps into the scope of the local 'a'; declare it before, or end its block before the label
+do goto l1 end local a ::l1:: print(a)
+=== an empty file
+> 1:1: the file is empty

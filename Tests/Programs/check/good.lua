@@ -42,5 +42,14 @@ control { base = "Shop.Cart", send = "add(_:price:quantity:)", action = "args.1"
 exposure { base = "Shop.Cart", frame = "self.created", on = "touch()", optional = true }
 guard { "containers", mode = "contain" }
 guard { main_thread = { methods = "Shop.Base.touch()" }, zombies = { types = "Shop.*" }, timers = "report", null = true }
-test "names" (function(t) t.expect(true) end)
+test "names" (function(t) t.expect(true) t.equal(t.hooked "Shop.Cart.total(tax:)", true, "hooked") print(t.fails(function() error("x") end, "x")) end)
+test "stubs" (function(t) t.stub("Shop.Cart.total(tax:)", 1) t.stub("Shop.Cart.find(_: Int) -> Line?", nil) t.stub("Shop.Cart.total(tax:)", function() return "late" end) end)
+observe(class "Shop.Cart", "user.email", function() end)
+observe(class "Shop.Cart", "count", function() end)
+observe(class "Shop.Cart", "created", function() end)
+total:around(function(call) local function f() return "inner" end if f() == "x" then return 1 end return call:original() end, { on_failure = { value = 0.5 }, on_busy = "original" })
+store:set("x", 1, { ttl = 5 })
+timer.after(0.5, function() end)
+track "compared" { on = "Shop.Cart.add(_:price:quantity:)", where = "self.user.email ~= nil and self.title == 'x' or args.price >= 1 or duration > 1ms or self.lines.isEmpty == true or 'x' == args.1" }
+for i = 1, 3 do if i == 2 then goto next end local odd = i print(odd) ::next:: end
 track "lists" { on = "Shop.Cart.add(_:price:quantity:)", fields = { a = "self.lines.first.name", b = "self.lines.2.price", c = "args.1.count", d = "self.lines.isEmpty", e = "self.title.@type", f = "self.user.email.count" } }

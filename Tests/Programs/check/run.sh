@@ -26,6 +26,45 @@ for file in cases/*.lua; do
   check "$name: once" [ "$(wc -l <found)" -eq 1 ]
 done
 
+# MARK: Several files
+
+mkdir -p both unit/lib unit/tests presets
+printf 'patch { id = "one" }\n' >both/a.lua
+printf -- '-- Of the same id.\npatch { version = "1.0", id = "one" }\n' >both/b.lua
+capture both "$scripthost" check both ./shop
+ended 'two patches of one id in a directory' both 1
+says 'the second is told' both.out "both/b.lua:2:31: id 'one' is taken by 'both/a.lua'; give each patch its own"
+capture versions "$scripthost" check both/a.lua both/b.lua ./shop
+ended 'files that are named one by one may be versions of one patch' versions
+printf 'patch { id = "unit" }\nlocal money, none, linked = require "lib.money", require "lib.none", require "lib.linked"\nprint(money, none, linked)\nlocal up = require "../up"\nprint(up)\n' >unit/patch.lua
+printf 'return {}\n' >unit/lib/money.lua
+ln -s /etc/passwd unit/lib/linked.lua
+capture unit "$scripthost" check unit ./shop
+ended 'modules that are not there' unit 1
+says 'a missing one' unit.out "unit/patch.lua:2:58: module 'lib.none': there is no file 'lib/none.lua' in the patch's directory"
+says 'a symbolic link' unit.out "unit/patch.lua:2:78: module 'lib.linked': 'unit/lib/linked.lua' is a symbolic link; modules are files of the patch's own directory"
+says 'what is no name' unit.out "unit/patch.lua:4:20: module '../up': a module's name has letters"
+check 'nothing else' [ "$(grep -vc warning unit.out)" -eq 3 ]
+rm unit/lib/linked.lua
+ln -s /usr/lib unit/lib/away
+printf 'print(require "lib.money", require "lib.away.x")\n' >unit/patch.lua
+capture away "$scripthost" check unit ./shop
+says 'a folder that is a symbolic link' away.out "module 'lib.away.x': 'unit/lib/away' is a symbolic link"
+printf 'patch { id = "own" }\n' >presets/own.lua
+printf 'use "own"\n' >presets/user.lua
+capture presets "$scripthost" check presets/user.lua ./shop
+ended 'a preset is found beside its user, wherever the check is called' presets
+
+# MARK: The command line
+
+capture dashes "$scripthost" check "$here/good.lua" -- ./shop 3 --flag
+ended 'the program may stand behind --, with its arguments' dashes
+says 'and is the one that is checked against' dashes.err '1 patch checked against ./shop, nothing wrong'
+capture nodashes "$scripthost" check "$here/good.lua" --
+ended 'nothing behind -- is no program' nodashes
+capture ended "$scripthost" check -- "$here/good.lua" ./shop
+ended 'behind a -- in front of all, patches and program are told apart as ever' ended
+
 # MARK: Patches that are right
 
 capture good "$scripthost" check --strict "$here/good.lua" ./shop

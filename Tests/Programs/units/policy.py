@@ -18,7 +18,7 @@ policy = write("policy.lua", """-- Of this server.
 policy {
   selectors = {
     allow = { "Server.**" },
-    deny = { "Server.Shop.tax(_:)", "Server.Cart.items" },
+    deny = { "Server.Shop.tax(_:)", "Server.Cart.items", "Server.Place.street" },
   },
   types = { deny = { "Server.Safe" } },
   capabilities = { "call", "write" },
@@ -71,6 +71,13 @@ problem = load("path", 'track "t" { on = "Server.Cart.add(_:)", fields = { n = "
 check("nor captured by a rule", "'Server.Cart.items' is denied" in problem, problem)
 problem = load("newsafe", 'swift.new("Server.Safe", "init()")', asks)
 check("nor is a struct of it made", "type 'Server.Safe' is denied" in problem and "policy.lua:7" in problem, problem)
+held = 'local person = swift.new("Server.Person", "init(_:)", "x") local place = person.place '
+problem = load("trusted.g", held + 'print(swift.with(place, { number = 7 }).number)', asks)
+check("a field of a value is given another value", problem == "", problem)
+problem = load("changed", held + 'print(swift.with(place, { street = "Oak" }))', asks)
+check("but not a denied one", "'Server.Place.street' is denied" in problem and "policy.lua:5" in problem, problem)
+problem = load("made", held + 'person.place = { street = "Oak" }', asks)
+check("nor in a value that is made of a table", "'Server.Place.street' is denied" in problem, problem)
 problem = load("safe", hook.replace("Shop", "Safe") % "open(_:)")
 check("a denied type is not touched", "type 'Server.Safe' is denied" in problem and "policy.lua:7" in problem, problem)
 problem = load("greedy", "", ', permissions = { "timers" }')
@@ -128,6 +135,31 @@ status, text = checked("greedy.lua", server)
 check("check tells what is not granted", status == 1 and "greedy.lua:1:" in text and "'timers' in permissions" in text, text)
 status, text = checked("good.lua", server)
 check("check lets pass what is allowed", status == 0, text)
+
+patch("field", 'track "t" { on = "Server.Cart.add(_:)", fields = { n = "self.items" } }')
+status, text = checked("field.lua", server)
+check("check tells of a field that a rule captures", status == 1 and "'Server.Cart.items' is denied" in text and "policy.lua:5" in text, text)
+patch("count", "\n".join(hook % each for each in ("answer(_:)", "price(_:)", "name(_:)", "stock(_:)")))
+status, text = checked("count.lua", server)
+check("check counts hooks, once", status == 1 and text.count("allows no more") == 1 and "count.lua:5:" in text and "the patch has 3 hooks, and " in text and "policy.lua:9" in text, text)
+for name, body in [
+    ("removed", "local h = " + hook % "answer(_:)" + " h:remove()\n" + "\n".join(hook % each for each in ("answer(_:)", "price(_:)", "name(_:)"))),
+    ("perhaps", "if #hooks() > 0 then return end\n" + "\n".join(hook % each for each in ("answer(_:)", "price(_:)", "name(_:)", "stock(_:)"))),
+]:
+    patch(name, body)
+    status, text = checked(name + ".lua", server)
+    check(f"check counts no hooks that may not be there: {name}", status == 0, text)
+patch("watches", 'observe(class "Server.Cart", "items", function() end)')
+status, text = checked("watches.lua", server)
+check("check tells of a property that is observed", status == 1 and "'Server.Cart.items' is denied" in text, text)
+patch("extends", 'extend "Server.Shop" { ["tax(_:)"] = function(call) return call:original() end }')
+status, text = checked("extends.lua", server)
+check("check tells of a member that is extended", status == 1 and "'Server.Shop.tax(_:)' is denied" in text, text)
+os.makedirs(os.path.join(work, "trusted.unit", "lib"))
+write("trusted.unit/patch.lua", 'patch { permissions = { "types" } }\nprint(require "lib.acts")\n')
+write("trusted.unit/lib/acts.lua", 'return { fast = class.define("Fast", { super = "Server.Cart" }) }\n')
+status, text = checked("trusted.unit", server)
+check("a module is under the rules of its patch", status == 0, text)
 
 # MARK: Policies that are wrong
 
