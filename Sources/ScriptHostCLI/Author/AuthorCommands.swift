@@ -73,8 +73,11 @@ extension Subcommand {
   ) { try writeStubs($0) }
 
   private static func writeStubs(_ arguments: Arguments) throws(Failure) -> Int32 {
-    let program = try ProgramView(arguments.operands[0])
     let directory = arguments.path("-o") ?? RawPath("stubs")
+    if directory.lastComponent.suffix(4) == Array(".lua".utf8)[...] {
+      throw .usage("stubs: -o takes a directory, for two files, found '\(EventText.printable(directory.description))'; leave .lua out")
+    }
+    let program = try ProgramView(arguments.operands[0])
     guard directory.makeDirectories() else { throw .refused("'\(EventText.printable(directory.description))' cannot be made, \(systemMessage(errno))") }
     try TextFile.write(ReferenceText.annotations(), to: directory.appending("scripthost.lua"), replacing: true)
     try TextFile.write(ProgramStubs(program).text(), to: directory.appending(program.name + ".lua"), replacing: true)

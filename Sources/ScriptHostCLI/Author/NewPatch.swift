@@ -14,6 +14,12 @@ struct NewPatch {
     "patch { id = \"\(name)\", version = \"0.1.0\", api = 1, target = { program = \"\(program)\" } }\n"
   }
 
+  /// The function with its types. What tells setters apart is the property's type, which is no result of theirs.
+  private var shown: String {
+    guard family.declaration.kind == .setter, let type = family.declaration.functionType.parameters.first?.type else { return family.typedSelector }
+    return "\(family.selector)(_: \(type.description(qualified: false)))"
+  }
+
   private var test: String {
     """
 
@@ -29,7 +35,7 @@ struct NewPatch {
   func patch() -> String {
     let function = family.declaration.functionType
     let names = LuaNames.parameters(function)
-    var text = "-- \(family.typedSelector)\n" + header + "\n"
+    var text = "-- \(shown)\n" + header + "\n"
     for (name, parameter) in zip(names, function.parameters) { text += "---@param \(name) \(LuaNames.lua(parameter.type))\n" }
     if function.result != .tuple([]) { text += "---@return \(LuaNames.lua(function.result))\n" }
     text += "method \"\(selector)\":around(function(\((["call"] + names).joined(separator: ", ")))\n"
@@ -74,7 +80,7 @@ struct NewPatch {
     }
     if function.result != .tuple([]) { fields.append("    result = \"result\",") }
     fields.append("    duration = \"duration\",")
-    return "-- \(family.typedSelector)\n" + header + reads(function) + """
+    return "-- \(shown)\n" + header + reads(function) + """
 
       track "\(name)" {
         on = "\(selector)", at = "exit",

@@ -16,7 +16,8 @@ struct ProgramStubs {
       selectors.append(family.selector)
       if let context = family.declaration.context { members[ProgramView.plain(context.description), default: []].append(family) }
     }
-    selectors.sort()
+    // Functions that differ in their types alone have one name without them.
+    selectors = Set(selectors).sorted()
   }
 
   /// The whole file.

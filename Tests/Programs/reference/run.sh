@@ -92,6 +92,61 @@ printf 'method "Shop.Crt.x()"\n' >broken.lua
 capture broken "$scripthost" test broken.lua ./shop
 check 'a patch that is refused does not pass' [ "$(cat broken.status)" -ne 0 ]
 
+cat >handlers.lua <<'LUA'
+method "Shop.Cart.total(tax:)":around(function(call) error("handler is broken") end)
+method "Shop.Cart.checkout()":after(function(call) call.result = "bad" end)
+local function cart()
+  local made = swift.new("Shop.Cart", "init(title:)", "x")
+  made:add("a", 2.0, 3)
+  return made
+end
+test "sees the original" (function(t) t.equal(t.call(cart(), "total(tax:)", 0), 6.0) end)
+test "sets a result" (function(t) t.equal(t.call(cart(), "checkout()"), 1) end)
+test "expects it" (function(t) t.expect(t.fails(function() t.call(cart(), "total(tax:)", 0) end, "handler is broken"):find("in around 'Shop.Cart.total(tax:)'", 1, true)) end)
+test "expects one of two" (function(t)
+  t.call(cart(), "total(tax:)", 0)
+  t.fails(function() t.call(cart(), "checkout()") end, "expected Int")
+end)
+test "expects another" (function(t) t.fails(function() t.call(cart(), "total(tax:)", 0) end, "no such words") end)
+test "calls nothing" (function(t) t.expect(true) end)
+test "stubs with another type" (function(t)
+  t.stub("Shop.discount(for:)", "text")
+  swift.call("Shop.discount(for:)", 1)
+end)
+test "stubs what is not there" (function(t)
+  t.stub("Shop.Cart.totl(tax:)", 1)
+end)
+test "compares nothing" (function(t) t.equal() end)
+test "compares one" (function(t)
+  t.equal(1)
+end)
+test "throws" (function(t)
+  t.call(swift.new("Shop.Cart", "init(title:)", "x"), "checkout()")
+end)
+test "calls what is not there" (function(t)
+  t.call(cart(), "chekout()")
+end)
+test "expects an error of no function" (function(t) t.fails(7) end)
+LUA
+capture handlers "$scripthost" test handlers.lua ./shop
+ended 'a handler that fails fails the test that called it' handlers 1
+failed() { says "$1" <(grep -A 1 "^FAILED  $2\$" handlers.out) "$3"; }
+failed 'with its message, its place and its function' 'sees the original' "handlers.lua:1: handler is broken (in around 'Shop.Cart.total(tax:)')"
+failed 'one that sets a result of another type' 'sets a result' "handlers.lua:2: result of 'Shop.Cart.checkout()': expected Int, got a string"
+says 'a test that expects it passes' handlers.out 'ok      expects it'
+failed 'what failed besides is not expected' 'expects one of two' 'handlers.lua:1: handler is broken'
+failed 'nor is another message' 'expects another' 'expected an error with "no such words", found "handlers.lua:1: handler is broken'
+says 'what failed in one test is nothing to the next' handlers.out 'ok      calls nothing'
+failed 'a stub that answers another type' 'stubs with another type' "handlers.lua:17: the handler's result: expected Double, got a string"
+failed 'a stub of what is not there has its line' 'stubs what is not there' "handlers.lua:22: no selector 'totl(tax:)' in Shop.Cart"
+failed 'a comparison of nothing' 'compares nothing' "handlers.lua:24: 't.equal' takes what was found and what is expected, got nothing"
+failed 'a comparison of one value' 'compares one' "handlers.lua:26: 't.equal' takes what was found and what is expected, got one value"
+failed 'an error of the program says what it is' 'throws' 'an error was not caught: '
+failed 'which is not lost' 'throws' 'Empty'
+failed 'a call of what is not there has its line' 'calls what is not there' 'handlers.lua:32: '
+failed 'an expectation of no function' 'expects an error of no function' "handlers.lua:34: 't.fails' takes a function and a text of the error, got 7"
+check 'no place is told twice' [ -z "$(grep -E '(handlers\.lua:[0-9]+: ){2}' handlers.out)" ]
+
 # MARK: JSON
 
 cat >json.lua <<'LUA'
@@ -160,6 +215,13 @@ capture unitrun "$scripthost" run --state state --patches unit -- ./shop
 ended 'a run reads no tests' unitrun
 if grep -aF 'tests/' unitrun.err >told; then bad 'and tells nothing of them' "$(head -n 3 told)"; else good 'and tells nothing of them'; fi
 
+# A handler of a module has the module's name.
+mkdir -p modular/lib
+printf 'local lib = require "lib.acts"\ntest "calls it" (function(t) t.call(class "Shop.Cart":make(), "total(tax:)", 0.0) return lib end)\n' >modular/patch.lua
+printf 'method "Shop.Cart.total(tax:)":around(function(call)\n  call.args.tax = true\n  return "text"\nend)\nreturn {}\n' >modular/lib/acts.lua
+capture modular "$scripthost" test modular ./shop
+says 'a handler of a module that fails has the file it stands in' modular.out 'lib/acts.lua:'
+
 # MARK: New patches
 
 capture new "$scripthost" new patch fresh ./shop 'Shop.Cart.total(tax:)'
@@ -167,6 +229,8 @@ ended 'a new patch is written' new
 capture newrule "$scripthost" new rule seen ./shop 'Shop.Cart.add(_:price:quantity:)'
 ended 'a new rule is written' newrule
 says 'with the fields that paths may go on with' seen.lua '-- self has title, lines'
+capture newset "$scripthost" new -o - patch named ./shop 'Shop.Cart.title.set'
+says 'a setter has no result' newset.out '-- Shop.Cart.title.set(_: String)'
 # Of what a trace showed, as it was copied.
 "$scripthost" trace --state state -o traced.lines -e 'Shop.Cart.*' -- ./shop >/dev/null 2>&1 || true
 "$scripthost" trace --state state --format json -o traced.json -e 'Shop.Cart.*' -- ./shop >/dev/null 2>&1 || true
@@ -206,5 +270,10 @@ says 'methods have parameters' stubs/scripthost.lua 'function Method:around(hand
 capture more "$scripthost" stubs -o stubs plutil
 ended 'stubs of a program nobody here wrote' more
 says 'its types' stubs/plutil.lua '---@class plutil.PrintCommand'
+check 'no selector is there twice' [ -z "$(grep '^---| ' stubs/plutil.lua | sort | uniq -d)" ]
+says "a test's functions stand behind a dot" stubs/scripthost.lua 'function Test.equal(found, expected, why) end'
+capture onefile "$scripthost" stubs -o stubs.lua ./shop
+ended 'stubs are two files, which one name cannot be' onefile 2
+check 'no directory is made of it' [ ! -e stubs.lua ]
 
 finish
