@@ -76,6 +76,7 @@ void hkt_trampoline(void);
 #include "HKTSlots.h"
 #include "HKTSynthesizedMethods.h"
 #include "HKTFlow.h"
+#include "HKTEntryMemory.h"
 #include "HKTCallSites.h"
 #include "HKTOwnership.h"
 #include "HKTThunk.h"

@@ -141,9 +141,60 @@ final class Flows {
       }
       if case .pieces = plan.result.location { found &= ~1 }
       if plan.result.type.isVoid { found &= ~1 }
+      if case .none = plan.selfPlan { found &= ~Places.selfRegister.word() }
     }
     possibleByName[name] = found
     return found
+  }
+
+  /// What functions do with a variable by its address in a register; nothing while they are being read.
+  private var entryMemory: [SlotQuestion: HKTEntryMemory] = [:]
+
+  /// Which bytes of a variable the function reads as they came; nil when its address goes where it is not followed.
+  fileprivate func entryBytes(at address: UInt64, size: Int, ofVariableAt register: Places) -> EntryBytes? {
+    guard register.areRegisters, register.word().nonzeroBitCount == 1 else { return nil }
+    let found = entryMemory(at: address, size: size, register: register.word().trailingZeroBitCount)
+    return found.is_given_away ? nil : EntryBytes([found.read.0, found.read.1, found.read.2, found.read.3])
+  }
+
+  private func entryMemory(at address: UInt64, size: Int, register: Int) -> HKTEntryMemory {
+    let question = SlotQuestion(address: address, first: register)
+    if let known = entryMemory[question] { return known }
+    var found = HKTEntryMemory()
+    guard var code = code(address, size), variableDepth < Self.deepestVariable else {
+      found.is_given_away = true
+      return found
+    }
+    entryMemory[question] = found
+    // The context is this object, which outlives the call that hands it over; the last argument is one of the reader's.
+    var host = HKTMemoryHost(context: Unmanaged.passUnretained(self).toOpaque()) { context, target, register, found in
+      Unmanaged<Flows>.fromOpaque(context!).takeUnretainedValue().variable(in: target, Int(register), found!)
+    }
+    variableDepth += 1
+    hkt_read_entry_memory(&code, Int32(register), &host, &found)
+    variableDepth -= 1
+    entryMemory[question] = found
+    return found
+  }
+
+  /// The compiler knows of a chain of functions of any length what they read.
+  private static let deepestVariable = 12
+  private var variableDepth = 0
+
+  /// What a callee does with a variable whose address is in the register: false when that is not known.
+  private func variable(in target: UInt64, _ register: Int, _ found: UnsafeMutablePointer<HKTEntryMemory>) -> Bool {
+    if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
+      found.pointee = entryMemory(at: target, size: Int(symbol.size), register: register)
+      return true
+    }
+    let all = (UInt64.max, UInt64.max, UInt64.max, UInt64.max)
+    switch (reader.importStub(at: target).map { String(decoding: $0, as: UTF8.self) }, register) {
+    // How much of it is not followed: what it writes may be all.
+    case ("memset", 7), ("memcpy", 7), ("memmove", 7): found.pointee.written = all
+    case ("memcpy", 6), ("memmove", 6): found.pointee.read = all
+    default: return possibleInCallee(target) >> UInt64(register) & 1 == 0
+    }
+    return true
   }
 
   fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
@@ -371,6 +422,12 @@ final class BodyFlow: BodyEvidence {
       flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(word: $0).union(taken(places))) } ?? true
     }
   }
+
+  func entryBytes(ofVariableAt register: Places) -> EntryBytes? {
+    flows.entryBytes(at: address, size: size, ofVariableAt: register)
+  }
+
+  var mayHaveCloseCallers: Bool { closeSites?.isEmpty != true || flows.isHandedToMerged(address) }
 
   var onlyReturns: Bool { flows.onlyReturns(at: address, size: size) }
 

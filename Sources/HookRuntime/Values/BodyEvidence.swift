@@ -73,6 +73,19 @@ package enum ErrorEvidence: Sendable, Equatable {
   case unknown
 }
 
+/// Bytes of a variable, from its start. Those behind the ones that are followed are not in it.
+package struct EntryBytes: Sendable, Hashable {
+  private let words: [UInt64]
+
+  init(_ words: [UInt64]) { self.words = words }
+
+  /// One of the bytes is there: nobody stores a part of a scalar.
+  func overlaps(offset: Int, size: Int) -> Bool {
+    (offset..<offset + size).contains { $0 / 64 < words.count && words[$0 / 64] >> UInt64($0 % 64) & 1 != 0 }
+  }
+  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+}
+
 /// What a method of a class does with the reference to its self.
 package enum SelfUse: Sendable {
   /// It gives it back, as its caller expects of all but `consuming` methods.
@@ -102,6 +115,10 @@ package protocol BodyEvidence: AnyObject {
   /// What the body does with the object in a register.
   /// - Parameter results: those of its result registers whose references are its caller's.
   func selfUse(of object: Places, results: OwnedResults?) -> SelfUse
+  /// The bytes that the body reads, as they came, of a variable whose address is in the register; nil when it may read all.
+  func entryBytes(ofVariableAt register: Places) -> EntryBytes?
+  /// Functions that call the body may have been compiled together with it. Costs a look at the whole image's calls.
+  var mayHaveCloseCallers: Bool { get }
   /// The body only returns: its results are what lay in their places at entry.
   var onlyReturns: Bool { get }
 }

@@ -43,6 +43,7 @@ struct PlanCheck {
       if case .address = argument.location, !argument.isInout, let places, evidence.isCertainlyUnused(places) {
         argument.location = .optimizedOut
       }
+      if argument.isInout { argument.location = atEntry(argument.location, argument.info) }
       // What the body certainly does not take it cannot end; what is only not shown to be passed it may.
       if argument.location == .optimizedOut, let places, evidence.isCertainlyUnused(places) {
         argument.isOwned = false
@@ -71,12 +72,43 @@ struct PlanCheck {
     return parts.allSatisfy { $0.location == .optimizedOut } ? .optimizedOut : .parts(parts)
   }
 
+  /// What is there at the entry of a variable that the body may change: callers compiled together with it store only what it
+  /// reads. (Swift's dead store elimination knows of each function what it reads of its arguments, LLVM's by its attributes
+  /// `writeonly` and `initializes`.)
+  private func atEntry(_ location: Location, _ info: TypeInfo?) -> Location {
+    guard case .address(let place) = location, let register = Places(argument: place),
+      let there = evidence.entryBytes(ofVariableAt: register)
+    else { return location }
+    let parts = info.map { Self.parts(of: $0, at: location, where: there) }
+    let isWhole = parts?.allSatisfy { $0.location == location } ?? !there.isEmpty
+    if isWhole || !evidence.mayHaveCloseCallers { return location }
+    guard let parts, parts.contains(where: { $0.location == location }) else { return .optimizedOut }
+    return .parts(parts)
+  }
+
+  /// Runs of scalars that are there, and of scalars that are not.
+  private static func parts(of info: TypeInfo, at location: Location, where there: EntryBytes) -> [ValuePart] {
+    // Without scalars the layout has gaps that nobody reads, so a word counts as the smallest part.
+    let words = stride(from: 0, to: info.size, by: 8).map { Scalar(offset: $0, size: min(8, info.size - $0), kind: .opaque) }
+    var parts: [ValuePart] = []
+    for scalar in info.scalars ?? words {
+      let found = there.overlaps(offset: scalar.offset, size: scalar.size) ? location : .optimizedOut
+      if let last = parts.last, last.location == found {
+        parts[parts.count - 1].size = scalar.offset + scalar.size - last.offset
+      } else {
+        parts.append(ValuePart(offset: scalar.offset, size: scalar.size, location: found, skip: scalar.offset))
+      }
+    }
+    return parts
+  }
+
   private func selfPlan() -> SelfPlan {
     switch plan.selfPlan {
     case .object(let place), .metatype(let place):
       return isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
     case .value(var value):
       value.location = passed(value.location)
+      if value.access == .inPlace || value.access == .unknown { value.location = atEntry(value.location, value.info) }
       return .value(value)
     case .none, .unknown: return plan.selfPlan
     }

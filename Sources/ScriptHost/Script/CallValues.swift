@@ -73,7 +73,8 @@ enum CallValues {
     if let staged = script.pointee.changes.staged(index) { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
     // What cannot be copied cannot be replaced either, and is borrowed where it lies.
-    if argument.isInout || script.pointee.changes.original(index) != nil, info.metadata.isCopyable {
+    let isInParts = if case .parts = argument.location { true } else { false }
+    if argument.isInout && !isInParts || script.pointee.changes.original(index) != nil, info.metadata.isCopyable {
       let applied = script.pointee.changes.held(index).map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
         bridge.snapshot($0, info, scratch)

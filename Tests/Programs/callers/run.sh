@@ -125,4 +125,7 @@ done
 
 # Drawn ones: CALLERS_COUNT programs (2), CALLERS_SEED for one that was printed.
 judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "${CALLERS_SEED:-14}"
+# What callers do not store, as the function does not read it: VARIABLES_COUNT programs (2).
+mkdir variables
+judged '' python3 "$here/variables.py" "$scripthost" "$work/variables" "${VARIABLES_COUNT:-2}" "${VARIABLES_SEED:-14}"
 finish

@@ -124,8 +124,10 @@ session.downloadTask(withResumeData: Data(count: 8)) { _, _, error in
 done.wait()
 SWIFT
 swiftc -O resumed.swift -o resumed 2>build.log || bad 'a client that resumes is built' "$(tail -n 3 build.log)"
-capture alone timeout 60 ./resumed "$url"
-capture resumed timeout 60 "$scripthost" run --state resumed --events resumed.events --network -- ./resumed "$url"
+# Foundation ends the program now and then, alone too: its registry may have let go of a task that fails at once before it asks for it.
+again() { for _ in 1 2 3 4 5; do rm -rf "$1.events" "$1-state"; capture "$@"; [ "$(cat "$1.status")" = 132 ] || break; done; }
+again alone timeout 60 ./resumed "$url"
+again resumed timeout 60 "$scripthost" run --state resumed-state --events resumed.events --network -- ./resumed "$url"
 unchanged 'a download that is resumed goes on as it did' alone resumed
 check 'each of its tasks is one record' [ "$(grep -c '"kind":"network"' resumed.events)" -eq 2 ]
 says 'the one that was cancelled' resumed.events 'NSURLErrorDomain -999'

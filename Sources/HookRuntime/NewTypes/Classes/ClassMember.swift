@@ -130,6 +130,8 @@ final class PointedToEvidence: BodyEvidence {
   func given(_ places: Places) -> Places { [] }
   func arePassed(_ places: Places) -> Bool { true }
   func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
+  func entryBytes(ofVariableAt register: Places) -> EntryBytes? { nil }
+  let mayHaveCloseCallers = false
   let onlyReturns = false
 }
 
