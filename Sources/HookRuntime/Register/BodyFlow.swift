@@ -141,7 +141,7 @@ final class Flows {
       }
       if case .pieces = plan.result.location { found &= ~1 }
       if plan.result.type.isVoid { found &= ~1 }
-      if case .none = plan.selfPlan { found &= ~Places.selfRegister.word() }
+      if !Self.mayTakeSelfRegister(plan.selfPlan) { found &= ~Places.selfRegister.word() }
     }
     possibleByName[name] = found
     return found
@@ -195,6 +195,15 @@ final class Flows {
     default: return possibleInCallee(target) >> UInt64(register) & 1 == 0
     }
     return true
+  }
+
+  private static func mayTakeSelfRegister(_ plan: SelfPlan) -> Bool {
+    switch plan {
+    case .none: false
+    case .object(let place), .metatype(let place): place == .selfRegister
+    case .value(let value): value.location.places.contains(.selfRegister) || !value.location.isWhole
+    case .unknown: true
+    }
   }
 
   fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
