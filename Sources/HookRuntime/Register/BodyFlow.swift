@@ -192,9 +192,16 @@ final class Flows {
     // How much of it is not followed: what it writes may be all.
     case ("memset", 7), ("memcpy", 7), ("memmove", 7): found.pointee.written = all
     case ("memcpy", 6), ("memmove", 6): found.pointee.read = all
+    // A call leaves r13 as it is: where it may be an argument of a mutating method, or what was there before, it counts as the latter.
+    case (let name, 13): return name.map { !certainlyTakesSelfByAddress($0) } ?? false
     default: return possibleInCallee(target) >> UInt64(register) & 1 == 0
     }
     return true
+  }
+
+  private func certainlyTakesSelfByAddress(_ name: String) -> Bool {
+    guard let declaration = parser.declaration(name), case .value(let value) = planner.plan(declaration).selfPlan else { return false }
+    return value.location == .address(.selfRegister)
   }
 
   private static func mayTakeSelfRegister(_ plan: SelfPlan) -> Bool {
