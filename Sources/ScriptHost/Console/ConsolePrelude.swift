@@ -10,7 +10,7 @@ enum ConsolePrelude {
     local words = { ["and"]=1, ["break"]=1, ["do"]=1, ["else"]=1, ["elseif"]=1, ["end"]=1, ["false"]=1, ["for"]=1, ["function"]=1, ["goto"]=1,
       ["if"]=1, ["in"]=1, ["local"]=1, ["nil"]=1, ["not"]=1, ["or"]=1, ["repeat"]=1, ["return"]=1, ["then"]=1, ["true"]=1, ["until"]=1, ["while"]=1 }
     local pairs, ipairs, pcall, type, tostring, rawget, rawlen = pairs, ipairs, pcall, type, tostring, rawget, rawlen
-    local format, concat, pack, tablesort = string.format, table.concat, table.pack, table.sort
+    local format, concat, pack, tablesort, upper = string.format, table.concat, table.pack, table.sort, string.upper
     local host, G = swift, _G
     local function secret(name)
       name = tostring(name):lower()
@@ -157,7 +157,9 @@ enum ConsolePrelude {
       elseif type(value) == "userdata" then
         local known, name = pcall(host.type, value)
         local hasfields, fields = pcall(host.fields, value)
-        return hasfields and concat(fields, "\\n") or "", known and name or nil
+        -- Handles of the host say what they are: method "…", hook (…).
+        if not known then name = (tostring(value):match("^%a+") or ""):gsub("^%l", upper) end
+        return hasfields and concat(fields, "\\n") or "", name
       end
       return nil
     end

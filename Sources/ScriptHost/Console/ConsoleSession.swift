@@ -27,6 +27,8 @@ package final class ConsoleSession: @unchecked Sendable {
     /// Where prints go: to the request that runs, or to whoever opened the session.
     var output: (@Sendable (String) -> Void)?
     var standing: (@Sendable (String) -> Void)?
+    /// Who waits until what the session installed is out; nil when it is.
+    var waiters: [@Sendable () -> Void]? = []
   }
   private let shared = Mutex(Shared())
   private static let count = Atomic<Int>(0)
@@ -45,15 +47,16 @@ package final class ConsoleSession: @unchecked Sendable {
   ///   - mayWrite: hooks, calls and writes are allowed, and recorded.
   ///   - output: gets what is printed while no snippet runs.
   ///   - policy: what it may touch and do; nil: everything.
+  ///   - client: whose it is, for records; nil: this process.
   package init(
-    mayWrite: Bool, log: HostLog, policy: Policy? = nil, output: @escaping @Sendable (String) -> Void
+    mayWrite: Bool, log: HostLog, policy: Policy? = nil, client: ControlPeer? = nil, output: @escaping @Sendable (String) -> Void
   ) throws(PatchError) {
     number = Self.count.add(1, ordering: .relaxed).newValue
     self.mayWrite = mayWrite
     let id = "console-\(number)"
     environment = try Environment(
       id: id, fileName: "console", log: log, rights: policy.map { PatchRights($0, id: id, asked: nil) }, globals: PatchAPI.register)
-    gate = ChangeGate(allows: mayWrite, session: id, log: log)
+    gate = ChangeGate(allows: mayWrite, session: id, client: client, log: log)
     environment.gate = gate
     try environment.makeConfig()
     do throws(LuaFailure) {
@@ -65,10 +68,7 @@ package final class ConsoleSession: @unchecked Sendable {
     } catch { throw .failed(error.message) }
     shared.withLock { $0.standing = output }
     environment.lua.setPrint { [weak self] text, _, _ in self?.print(text) }
-    log.append(.note, "console opened") { fields in
-      fields.add("session", id)
-      fields.add("write", mayWrite)
-    }
+    gate.record("console opened") { $0.add("write", mayWrite) }
     let code = HostThread.start("scripthost-con", stack: 8 << 20) { self.work() }
     if code != 0 { throw .failed("no thread for a session, \(systemMessage(code))") }
   }
@@ -86,7 +86,12 @@ package final class ConsoleSession: @unchecked Sendable {
       next()
     }
     environment.installation.remove()
-    environment.log.append(.note, "console closed") { $0.add("session", environment.id) }
+    gate.record("console closed")
+    let waiters = shared.withLock { shared in
+      defer { shared.waiters = nil }
+      return shared.waiters ?? []
+    }
+    for waiter in waiters { waiter() }
   }
 
   private func next() -> (@Sendable () -> Void)? {
@@ -109,15 +114,19 @@ package final class ConsoleSession: @unchecked Sendable {
   }
 
   /// Ends the session: a snippet that runs is stopped, what it installed is taken out. Any thread; does not wait.
-  package func end() {
+  /// - Parameter done: called when that is done.
+  package func end(then done: @escaping @Sendable () -> Void = {}) {
     interrupt()
     mutex.lock()
-    shared.withLock { shared in
+    let isOut = shared.withLock { shared in
       shared.isEnded = true
       shared.standing = nil
+      shared.waiters?.append(done)
+      return shared.waiters == nil
     }
     mutex.signal()
     mutex.unlock()
+    if isOut { done() }
   }
 
   /// Stops the snippet that runs, at its next instructions; code of the program that it called is not stopped. Any thread.
@@ -182,9 +191,9 @@ package final class ConsoleSession: @unchecked Sendable {
     }
   }
 
-  /// Answers a command beside snippets: its lines; nil when there is none of that name.
-  func command(_ name: String, _ argument: String, then answer: @escaping @Sendable ([String]?) -> Void) {
-    add { answer(ConsoleCommands.lines(name, argument)) }
+  /// Answers a command beside snippets.
+  func command(_ name: String, _ argument: String, then answer: @escaping @Sendable (ConsoleCommands.Answer) -> Void) {
+    add { answer(ConsoleCommands.answer(name, argument)) }
   }
 
   /// Shows the last value from one of its elements on.
@@ -198,12 +207,17 @@ package final class ConsoleSession: @unchecked Sendable {
 
   // MARK: Completion
 
-  /// Reads what the first answer needs, before it is asked for: a person who types is slower than that.
-  package func prepareCompletion() { add { ConsoleCompletion.prepare() } }
+  /// Reads what the first answer about the program's names needs, before it is asked for: a person who types is slower than that. On a thread
+  /// of its own: snippets and other names do not wait for it.
+  package func prepareCompletion() {
+    if HostThread.start("scripthost-nam", { ConsoleCompletion.prepare() }) != 0 { add { ConsoleCompletion.prepare() } }
+  }
 
   /// Names that may stand at the end of `text`: the words, and where in `text` the word begins (in bytes). Runs no code of the program.
-  package func complete(_ text: String, then answer: @escaping @Sendable ([String], Int) -> Void) {
+  /// - Parameter kind: the text is the beginning of such a name; nil: of a snippet.
+  package func complete(_ text: String, of kind: ConsoleCompletion.Kind? = nil, then answer: @escaping @Sendable ([String], Int) -> Void) {
     add { [self] in
+      if let kind { return answer(ConsoleCompletion.names(of: kind, text), 0) }
       let wish = ConsoleCompletion.Wish(text)
       answer(ConsoleCompletion.names(for: wish) { path in members(of: path) }, wish.start)
     }

@@ -2,89 +2,80 @@
 internal import Journal
 private import Synchronization
 
-/// The sessions there are. A session ends when it is closed, or when the client that opened it is gone.
+/// The sessions there are. One ends when it is closed, or when the request that opened it is over: stopped, or its client gone.
 private enum ConsoleSessions {
   private static let open = Mutex<[Int: (session: ConsoleSession, call: ControlCall)]>([:])
 
-  static func add(_ session: ConsoleSession, _ call: ControlCall) { open.withLock { $0[session.number] = (session, call) } }
-
-  static func find(_ number: Int) -> ConsoleSession? {
-    sweep()
-    return open.withLock { $0[number]?.session }
+  static func add(_ session: ConsoleSession, _ call: ControlCall) {
+    open.withLock { $0[session.number] = (session, call) }
+    call.whenOver { remove(session.number)?.session.end() }
   }
 
-  static func close(_ number: Int) -> Bool {
-    guard let (session, call) = open.withLock({ $0.removeValue(forKey: number) }) else { return false }
-    session.end()
-    call.answer()
-    return true
-  }
+  static func find(_ number: Int) -> ConsoleSession? { open.withLock { $0[number]?.session } }
 
-  /// Ends those whose clients are gone.
-  static func sweep() {
-    let over = open.withLock { open in
-      let over = open.filter { $0.value.call.isOver }
-      for number in over.keys { open[number] = nil }
-      return over
-    }
-    for (session, _) in over.values { session.end() }
-  }
+  /// Nobody finds it from now on.
+  static func remove(_ number: Int) -> (session: ConsoleSession, call: ControlCall)? { open.withLock { $0.removeValue(forKey: number) } }
 }
 
 extension ControlVerbs {
   static let console = [
-    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' at once; lasts as long as the request is open", on: .observer) { call in
-      ConsoleSessions.sweep()
+    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' at once; lasts as long as the request is open", on: .observer) { call throws(ControlProblem) in
+      let mayWrite = try call.flag("write") ?? false, completes = try call.flag("completes") ?? false
       do throws(PatchError) {
-        let session = try ConsoleSession(mayWrite: call.request["write"]?.bool ?? false, log: call.host.log, policy: call.host.patches.policy) { text in
-          call.send([.init("print", .string(text))])
+        let session = try ConsoleSession(mayWrite: mayWrite, log: call.host.log, policy: call.host.patches.policy, client: call.client.peer) { text in
+          call.offer([.init("print", .string(text))])
         }
-        ConsoleSessions.add(session, call)
-        if call.request["completes"]?.bool ?? false { session.prepareCompletion() }
+        if completes { session.prepareCompletion() }
         call.send([.init("session", JSONValue(session.number))])
-      } catch { call.fail(error.description) }
+        ConsoleSessions.add(session, call)
+      } catch { throw ControlProblem(error.description) }
     },
-    ControlVerb("console.eval", "run 'text' in 'session'; prints come as lines before the answer") { call in
-      withSession(call) { session in
-        guard let text = call.text("text") else { return call.fail("'console.eval' needs 'text'") }
-        session.evaluate(text) { call.send([.init("print", .string($0))]) } then: { answer(call, $0) }
+    ControlVerb("console.eval", "run 'text' in 'session'; prints come as lines before the answer") { call throws(ControlProblem) in
+      let text = try call.text("text", "a snippet of Lua")
+      try session(of: call).evaluate(text) { call.offer([.init("print", .string($0))]) } then: { answer(call, $0) }
+    },
+    ControlVerb("console.page", "show the last value of 'session' from element 'from' on") { call throws(ControlProblem) in
+      let from = try call.number("from", from: 1) ?? 1
+      try session(of: call).page(from: from) { answer(call, $0) }
+    },
+    ControlVerb("console.complete", "names that may stand at the end of 'text', of types or selectors alone with 'of'; runs no code of the program") { call throws(ControlProblem) in
+      let text = try call.text("text") ?? "", word = try call.text("of")
+      let kind = word.flatMap { ConsoleCompletion.Kind(rawValue: $0) }
+      if word != nil, kind == nil { throw ControlProblem("'of' of 'console.complete' is \"types\" or \"selectors\"; found \(call.request["of"]?.line ?? "")") }
+      try session(of: call).complete(text, of: kind) { words, start in
+        call.answer([.init("words", .array(words.map { .string($0) })), .init("start", JSONValue(start))])
       }
     },
-    ControlVerb("console.page", "show the last value of 'session' from element 'from' on") { call in
-      withSession(call) { session in session.page(from: call.request["from"]?.int ?? 1) { answer(call, $0) } }
-    },
-    ControlVerb("console.complete", "names that may stand at the end of 'text'; runs no code of the program") { call in
-      withSession(call) { session in
-        session.complete(call.text("text") ?? "") { words, start in
-          call.answer([.init("words", .array(words.map { .string($0) })), .init("start", JSONValue(start))])
+    ControlVerb("console.command", "types, methods, hooks or heap, with 'argument'") { call throws(ControlProblem) in
+      let command = try call.text("command") ?? "", argument = try call.text("argument") ?? ""
+      try session(of: call).command(command, argument) { found in
+        switch found {
+        case .lines(let lines): call.answer([.init("lines", .array(lines.map { .string($0) }))])
+        case .failed(let sentence): call.answer([.init("failed", .string(sentence))])
+        case .unknown: call.fail("no such command of the console; there are types, methods, hooks and heap")
         }
       }
     },
-    ControlVerb("console.command", "types, methods, hooks or heap, with 'argument'") { call in
-      withSession(call) { session in
-        session.command(call.text("command") ?? "", call.text("argument") ?? "") { lines in
-          guard let lines else { return call.fail("no such command of the console; there are types, methods, hooks and heap") }
-          call.answer([.init("lines", .array(lines.map { .string($0) }))])
-        }
-      }
+    ControlVerb("console.interrupt", "stop the snippet that runs in 'session'") { call throws(ControlProblem) in
+      try session(of: call).interrupt()
+      call.answer()
     },
-    ControlVerb("console.interrupt", "stop the snippet that runs in 'session'") { call in
-      withSession(call) { session in
-        session.interrupt()
+    ControlVerb("console.close", "end 'session' and take out what it installed") { call throws(ControlProblem) in
+      let number = try call.number("session", from: 0) ?? 0
+      guard let (session, opened) = ConsoleSessions.remove(Int(clamping: number)) else { throw ControlProblem("no such session of the console") }
+      session.end {
+        opened.answer()
         call.answer()
       }
     },
-    ControlVerb("console.close", "end 'session' and take out what it installed") { call in
-      guard ConsoleSessions.close(Int(clamping: call.request["session"]?.int ?? 0)) else { return call.fail("no such session of the console") }
-      call.answer()
-    },
   ]
 
-  private static func withSession(_ call: ControlCall, _ body: (ConsoleSession) -> Void) {
-    guard let session = ConsoleSessions.find(Int(clamping: call.request["session"]?.int ?? 0)) else {
-      return call.fail("no such session of the console; open one with 'console.open'")
+  private static func session(of call: ControlCall) throws(ControlProblem) -> ConsoleSession {
+    let number = try call.number("session", from: 0) ?? 0
+    guard let session = ConsoleSessions.find(Int(clamping: number)) else {
+      throw ControlProblem("no such session of the console; open one with 'console.open'")
     }
-    body(session)
+    return session
   }
 
   private static func answer(_ call: ControlCall, _ answer: ConsoleSession.Answer) {

@@ -73,12 +73,12 @@ package enum ControlPlace {
     return -1
   }
 
-  /// The user at the other end of a connection; nil when the kernel does not say.
-  package static func peer(_ descriptor: Int32) -> uid_t? {
+  /// Who is at the other end of a connection; nil when the kernel does not say.
+  package static func peer(_ descriptor: Int32) -> ControlPeer? {
     // struct ucred, which Swift does not see: pid, uid, gid.
     var words: (pid_t, uid_t, gid_t) = (0, .max, .max)
     var size = socklen_t(MemoryLayout.size(ofValue: words))
     guard getsockopt(descriptor, SOL_SOCKET, 17 /* SO_PEERCRED */, &words, &size) == 0 else { return nil }
-    return words.1
+    return ControlPeer(user: words.1, process: words.0)
   }
 }

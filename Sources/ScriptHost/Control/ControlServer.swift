@@ -118,7 +118,7 @@ final class ControlServer: @unchecked Sendable {
     if let watch, watch.descriptor >= 0 { polled.append(pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)) }
     let first = polled.count
     for client in clients {
-      let wanted = (client.hasEnded ? 0 : POLLIN) | (client.hasOutput ? POLLOUT : 0)
+      let wanted = (client.isRead ? POLLIN : 0) | (client.hasOutput ? POLLOUT : 0)
       polled.append(pollfd(fd: client.descriptor, events: Int16(wanted), revents: 0))
     }
     let isBusy = clients.contains { $0.openCalls > 0 }
@@ -152,12 +152,12 @@ final class ControlServer: @unchecked Sendable {
       guard descriptor >= 0 else { return }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-      let client = ControlClient(descriptor, now: now)
       // Root may look at every process anyway.
-      guard let user = ControlPlace.peer(descriptor), user == geteuid() || user == 0 else {
-        client.end()
+      guard let peer = ControlPlace.peer(descriptor), peer.user == geteuid() || peer.user == 0 else {
+        close(descriptor)
         continue
       }
+      let client = ControlClient(descriptor, peer, now: now)
       guard clients.count < Self.mostClients else {
         _ = client.send(["ok": false, "error": .string("\(Self.mostClients) clients are connected, more are not served; end one")])
         _ = client.flush()
@@ -172,7 +172,7 @@ final class ControlServer: @unchecked Sendable {
     if client.isClosed { return }
     if events & Int16(POLLERR | POLLNVAL) != 0 { return client.drop() }
     // Nobody reads and nobody writes.
-    if events & Int16(POLLHUP) != 0, client.hasEnded { return client.drop() }
+    if events & Int16(POLLHUP) != 0, !client.isRead { return client.drop() }
     if events & Int16(POLLIN | POLLHUP) != 0 {
       guard let lines = client.readLines(now: now) else { return client.drop() }
       for line in lines { take(line, client) }
@@ -195,7 +195,7 @@ final class ControlServer: @unchecked Sendable {
 
     func run() {
       if isTaken.exchange(true, ordering: .relaxed) { return }
-      if !call.client.isClosed { verb.run(call) } else { call.client.finished(call) }
+      if !call.client.isClosed { verb.carryOut(call) } else { call.client.finished(call) }
     }
   }
 
@@ -235,7 +235,7 @@ final class ControlServer: @unchecked Sendable {
     let call = ControlCall(request, id: id, client, host)
     guard client.begin(call) else { return refuse("\(ControlClient.mostOpen) requests are open, more are not taken; wait for answers") }
     switch verb.runner {
-    case .control: verb.run(call)
+    case .control: verb.carryOut(call)
     case .observer, .worker:
       let task = Queued(call, verb)
       worker.add { task.run() }

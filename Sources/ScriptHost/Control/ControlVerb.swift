@@ -19,14 +19,21 @@ package struct ControlVerb: Sendable {
   /// One sentence, for `help`.
   package let summary: String
   package let runner: Runner
-  /// Answers by `call.answer` or `call.fail`, now or later, once.
-  package let run: @Sendable (ControlCall) -> Void
+  private let run: @Sendable (ControlCall) throws(ControlProblem) -> Void
 
-  package init(_ name: String, _ summary: String, on runner: Runner = .control, _ run: @escaping @Sendable (ControlCall) -> Void) {
+  /// - Parameter run: answers by `call.answer` or `call.fail`, now or later, once; or throws why the request is none.
+  package init(
+    _ name: String, _ summary: String, on runner: Runner = .control, _ run: @escaping @Sendable (ControlCall) throws(ControlProblem) -> Void
+  ) {
     self.name = name
     self.summary = summary
     self.runner = runner
     self.run = run
+  }
+
+  /// Carries a request out, on the thread that `runner` names.
+  func carryOut(_ call: ControlCall) {
+    do throws(ControlProblem) { try run(call) } catch { call.fail(error.sentence) }
   }
 }
 
@@ -41,13 +48,20 @@ package enum ControlVerbs {
 /// One request while it is answered. Any thread.
 ///
 /// An answer is one line `{"id":…,"ok":true,…}` or `{"id":…,"ok":false,"error":"…"}`. Before it there may be any number of lines
-/// `{"id":…,"more":true,…}`: a request that streams ends only when its client does, or asks for `stop`.
+/// `{"id":…,"more":true,…}`: a request that streams ends only when its client does, or asks for `stop`. Lines that were offered to a client
+/// who reads too slowly are left out, and counted in a line `{"id":…,"more":true,"lost":…}` in their place.
 package final class ControlCall: Sendable {
   package let request: JSONValue
   package let host: ControlHost
   let id: JSONValue
   let client: ControlClient
   private let isAnswered = Atomic<Bool>(false)
+
+  private enum Ending {
+    case open, over
+    case watched(@Sendable () -> Void)
+  }
+  private let ending = Mutex(Ending.open)
 
   init(_ request: JSONValue, id: JSONValue, _ client: ControlClient, _ host: ControlHost) {
     self.request = request
@@ -59,24 +73,52 @@ package final class ControlCall: Sendable {
   /// Nobody waits for an answer any more: the client is gone or slow, or asked to stop.
   package var isOver: Bool { client.isClosed || isAnswered.load(ordering: .relaxed) }
 
-  /// A text among the request's members.
-  package func text(_ name: String) -> String? { request[name]?.text }
-
   /// The last line, with the members of `value`.
   package func answer(_ members: [JSONValue.Member] = []) { end([.init("id", id), .init("ok", true)] + members) }
   /// The last line, which says why it was not done.
   package func fail(_ sentence: String) { end([.init("id", id), .init("ok", false), .init("error", .string(sentence))]) }
-  /// A line before the last one. False when nobody reads any more.
-  @discardableResult
-  package func send(_ members: [JSONValue.Member]) -> Bool {
-    if isOver { return false }
-    return client.send(.object([.init("id", id), .init("more", true)] + members))
-  }
+  /// A line before the last one.
+  package func send(_ members: [JSONValue.Member]) { if !isOver { _ = client.send(more(members)) } }
+  /// A line before the last one that may be left out where the client reads too slowly.
+  package func offer(_ members: @autoclosure () -> [JSONValue.Member]) { if !isOver { client.offer(more(members()), of: self) } }
+
+  /// The line that says how many were left out in its place.
+  func loss(_ lines: Int) -> JSONValue { more([.init("lost", JSONValue(lines))]) }
+
+  private func more(_ members: [JSONValue.Member]) -> JSONValue { .object([.init("id", id), .init("more", true)] + members) }
 
   private func end(_ members: [JSONValue.Member]) {
     if isAnswered.exchange(true, ordering: .relaxed) { return }
-    _ = client.send(.object(members))
+    _ = client.send(.object(members), endsIn: self)
     client.finished(self)
+    becameOver()
+  }
+
+  /// Has `body` run once when nobody waits for an answer any more; at once when that is so already. It must not wait. Any thread.
+  package func whenOver(_ body: @escaping @Sendable () -> Void) {
+    let isOver = ending.withLock { ending in
+      if case .over = ending { return true }
+      ending = .watched(body)
+      return false
+    }
+    if isOver { body() }
+  }
+
+  /// It was answered, or its client is gone.
+  func becameOver() {
+    let body: (@Sendable () -> Void)? = ending.withLock { ending in
+      defer { ending = .over }
+      if case .watched(let body) = ending { return body }
+      return nil
+    }
+    body?()
+  }
+
+  /// Records what a client did to the program, and who it is.
+  package func audit(_ act: FieldName, _ detail: String) {
+    host.log.append(.audit, act) { fields in
+      AuditRecord(act: "", user: client.peer.user, process: client.peer.process, isAllowed: true, detail: detail).write(into: &fields)
+    }
   }
 }
 

@@ -4,9 +4,9 @@ internal import Journal
 
 extension ControlVerbs {
   static let costs = [
-    ControlVerb("costs", "what each rule and each handler has taken so far, the dearest first; at most 'limit'", on: .observer) { call in
+    ControlVerb("costs", "what each rule and each handler has taken so far, the dearest first; at most 'limit'", on: .observer) { call throws(ControlProblem) in
       let all = HookCosts.all
-      let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
+      let limit = try call.limit()
       call.answer([
         .init("count", JSONValue(all.count)), .init("uptime_ns", JSONValue(clockNanoseconds(CLOCK_MONOTONIC) &- call.host.started)),
         .init("costs", .array(all.prefix(limit).map(json))),

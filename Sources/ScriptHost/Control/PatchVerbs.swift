@@ -8,45 +8,52 @@ extension ControlVerbs {
     ControlVerb("patches", "every patch, its state and why", on: .observer) { call in
       call.answer([.init("patches", .array(call.host.patches.list.map(PatchVerbs.json)))])
     },
-    ControlVerb("load", "load the patch or patches at 'path'; one of the same id is replaced", on: .worker) { call in
-      guard let path = call.text("path"), path.hasPrefix("/") else {
-        return call.fail("'load' needs 'path', an absolute path of a patch or a directory with patches")
-      }
+    ControlVerb("load", "load the patch or patches at 'path'; one of the same id is replaced", on: .worker) { call throws(ControlProblem) in
+      let what = "an absolute path of a patch or a directory with patches"
+      let path = try call.text("path", what)
+      guard path.hasPrefix("/") else { throw ControlProblem("'load' needs 'path', \(what); found '\(EventText.printable(path))'") }
       var done: [JSONValue] = []
       var problems: [JSONValue] = []
       for result in call.host.patches.load(RawPath(path)) {
         switch result {
-        case .success(let info): done.append(PatchVerbs.json(info))
+        case .success(let info):
+          call.audit("patch load", "\(info.id) \(path)")
+          done.append(PatchVerbs.json(info))
         case .failure(let error): problems.append(.string(error.description))
         }
       }
       if done.isEmpty, problems.count == 1, let problem = problems[0].text { return call.fail(problem) }
       call.answer([.init("patches", .array(done)), .init("problems", .array(problems))])
     },
-    ControlVerb("reload", "read the file of patch 'patch' again and put it in the place of what runs", on: .worker) { call in
-      PatchVerbs.change(call) { call.host.patches.reload($0) }
+    ControlVerb("reload", "read the file of patch 'patch' again and put it in the place of what runs", on: .worker) { call throws(ControlProblem) in
+      try PatchVerbs.change(call, "patch reload") { call.host.patches.reload($0) }
     },
-    ControlVerb("unload", "remove patch 'patch' and all it installed", on: .worker) { call in
-      guard let name = call.text("patch") else { return call.fail("'unload' needs 'patch', the id of a patch") }
+    ControlVerb("unload", "remove patch 'patch' and all it installed", on: .worker) { call throws(ControlProblem) in
+      let name = try call.text("patch", "the id of a patch")
       switch call.host.patches.unload(name) {
-      case .success: call.answer()
+      case .success:
+        call.audit("patch unload", name)
+        call.answer()
       case .failure(let error): call.fail(error.description)
       }
     },
-    ControlVerb("enable", "switch on what patch 'patch' installed", on: .worker) { call in
-      PatchVerbs.change(call) { call.host.patches.setEnabled(true, $0, why: "") }
+    ControlVerb("enable", "switch on what patch 'patch' installed", on: .worker) { call throws(ControlProblem) in
+      try PatchVerbs.change(call, "patch enable") { call.host.patches.setEnabled(true, $0, why: "") }
     },
-    ControlVerb("disable", "switch off what patch 'patch' installed; it stays loaded", on: .worker) { call in
-      PatchVerbs.change(call) { call.host.patches.setEnabled(false, $0, why: call.text("why") ?? "switched off from outside") }
+    ControlVerb("disable", "switch off what patch 'patch' installed; it stays loaded", on: .worker) { call throws(ControlProblem) in
+      let why = try call.text("why") ?? "switched off from outside"
+      try PatchVerbs.change(call, "patch disable") { call.host.patches.setEnabled(false, $0, why: why) }
     },
   ]
 
   static let hooks = [
-    ControlVerb("hooks", "installed hooks and what is waited for; of 'patch' alone, at most 'limit'", on: .observer) { call in
-      let owner = call.text("patch")
-      let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
+    ControlVerb("hooks", "installed hooks and what is waited for; of 'patch' alone, at most 'limit'", on: .observer) { call throws(ControlProblem) in
+      let owner = try call.text("patch")
+      let limit = try call.limit()
       let hooks = HookEngine.shared.list(owner: owner, settled: true)
       let waits = HookEngine.shared.waits(owner: owner, settled: true)
+      // Hooks of the program's own and of consoles have owners that are no patches.
+      if let owner, hooks.isEmpty, waits.isEmpty, let problem = call.host.patches.problem(of: owner) { throw ControlProblem(problem.description) }
       call.answer([
         .init("count", JSONValue(hooks.count)), .init("hooks", .array(hooks.prefix(limit).map(PatchVerbs.json))),
         .init(
@@ -63,10 +70,13 @@ extension ControlVerbs {
 /// How patches and hooks are written.
 enum PatchVerbs {
   /// Answers with what became of the patch that the request names.
-  static func change(_ call: ControlCall, _ body: (String) -> Result<PatchInfo, PatchError>) {
-    guard let name = call.text("patch") else { return call.fail("this request needs 'patch', the id of a patch") }
-    switch body(name) {
-    case .success(let info): call.answer([.init("patch", json(info))])
+  static func change(
+    _ call: ControlCall, _ act: FieldName, _ body: (String) -> Result<PatchInfo, PatchError>
+  ) throws(ControlProblem) {
+    switch body(try call.text("patch", "the id of a patch")) {
+    case .success(let info):
+      call.audit(act, info.id)
+      call.answer([.init("patch", json(info))])
     case .failure(let error): call.fail(error.description)
     }
   }

@@ -7,9 +7,9 @@ extension ControlVerbs {
   static let top = [
     ControlVerb(
       "top", "what each hook and patch took so far; measures each run for 'hold_ms' from now, answers at most 'limit' hooks", on: .observer
-    ) { call in
-      let hold = max(0, min(call.request["hold_ms"]?.int ?? 10_000, 600_000))
-      let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
+    ) { call throws(ControlProblem) in
+      let hold = min(try call.number("hold_ms", from: 0) ?? 10_000, 600_000)
+      let limit = try call.limit()
       Measurement.ask(hold: UInt64(hold) * 1_000_000)
       let figures = HookEngine.shared.figures()
       let proxies = HookCosts.proxies

@@ -408,6 +408,9 @@ package final class PatchRegistry: Sendable {
     }
   }
 
+  /// Why no patch is meant by a name; nil where one is.
+  func problem(of name: String) -> PatchError? { find(name) == nil ? unknown(name) : nil }
+
   private func unknown(_ name: String) -> PatchError {
     let ids = entries.withLock { $0.map(\.id) }
     return .failed("no patch '\(EventText.printable(name))' here; " + (ids.isEmpty ? "none is loaded" : "there are \(ids.joined(separator: ", "))"))

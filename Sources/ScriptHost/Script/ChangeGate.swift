@@ -1,6 +1,7 @@
 // ChangeGate — what a session of the console may change in the program, and the record of what it did.
 //
 // A patch has no gate; where there is a policy it has rights (PatchRights). Every function of a script that changes the program, or runs code of it, asks `Environment.refusal` first.
+private import Glibc
 internal import Journal
 private import Synchronization
 
@@ -8,12 +9,15 @@ private import Synchronization
 final class ChangeGate: Sendable {
   private let allows: Bool
   private let session: String
+  private let client: ControlPeer?
   private let log: HostLog
   private let count = Atomic<Int>(0)
 
-  init(allows: Bool, session: String, log: HostLog) {
+  /// - Parameter client: who has the session; nil: this process.
+  init(allows: Bool, session: String, client: ControlPeer?, log: HostLog) {
     self.allows = allows
     self.session = session
+    self.client = client
     self.log = log
   }
 
@@ -24,12 +28,22 @@ final class ChangeGate: Sendable {
   func refusal(_ act: String, _ subject: String) -> String? {
     guard allows else { return "this session only reads, and \(act) changes the program or runs code of it; attach with --write" }
     count.add(1, ordering: .relaxed)
-    log.append(.note, "console change") { fields in
-      fields.add("session", session)
+    record("console change") { fields in
       fields.add("act", act)
       fields.add("subject", subject)
     }
     return nil
+  }
+
+  /// Records an act of the session, and whose it is.
+  func record(_ act: FieldName, _ fill: (inout FieldWriter) -> Void = { _ in }) {
+    log.append(.audit, act) { fields in
+      fields.add("session", session)
+      fill(&fields)
+      fields.add("user", UInt64(client?.user ?? geteuid()))
+      fields.add("process", Int64(client?.process ?? getpid()))
+      fields.add("allowed", true)
+    }
   }
 }
 

@@ -256,6 +256,11 @@ enum HookAPI {
     }
   }
 
+  /// What a table of the list may have.
+  static let rowNames = [
+    "selector", "position", "owner", "group", "scope", "back_end", "why_not_entry", "priority", "calls", "once", "enabled", "waiting", "landed",
+  ]
+
   /// `hooks()`: all that are installed in the process, as tables; behind them what is waited for.
   private static let list: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in

@@ -22,7 +22,10 @@ struct HostedProcess {
     return found.values.sorted { $0.pid < $1.pid }
   }
 
-  private var isThere: Bool {
+  /// Somebody listens on it; a socket of nobody is removed.
+  var isThere: Bool {
+    // It takes no connection, and one more that waits for it could be one too many.
+    if isStopped { return true }
     let descriptor = ControlPlace.connect(directory, name)
     if descriptor >= 0 {
       close(descriptor)
@@ -31,6 +34,20 @@ struct HostedProcess {
     if errno == ECONNREFUSED { directory.appending(name).withCString { _ = unlink($0) } }
     return false
   }
+
+  /// A signal or a debugger stopped it: it answers nothing until it goes on.
+  var isStopped: Bool {
+    guard let file = fopen("/proc/\(pid)/stat", "re") else { return false }
+    defer { fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 512)
+    guard fgets(&buffer, Int32(buffer.count), file) != nil else { return false }
+    // PID (NAME) STATE …, where the name may be anything.
+    let state = buffer.lastIndex(of: CChar(bitPattern: UInt8(ascii: ")"))).flatMap { buffer.dropFirst($0 + 2).first }
+    return state == CChar(bitPattern: UInt8(ascii: "T")) || state == CChar(bitPattern: UInt8(ascii: "t"))
+  }
+
+  /// The file that it runs, as far as the kernel tells.
+  var program: String { RawPath("/proc/\(pid)/exe").resolved()?.description ?? "" }
 
   /// Where nobody was found.
   static func nobody(_ state: RawPath?) -> String {
@@ -62,18 +79,21 @@ struct HostedProcess {
 /// A connection to a process's control socket. One request at a time.
 final class ControlConnection {
   let process: HostedProcess
-  private let descriptor: Int32
+  let descriptor: Int32
+  /// The process closed it.
+  private(set) var hasEnded = false
   private var input: [UInt8] = []
   private var lastID: Int64 = 0
 
   init(_ process: HostedProcess) throws(Failure) {
     self.process = process
+    if process.isStopped { throw Failure(status: 1, sentence: Self.stopped(process)) }
     descriptor = ControlPlace.connect(process.directory, process.name)
     guard descriptor >= 0 else {
       throw Failure(status: 1, sentence: "process \(process.pid) cannot be reached, \(systemMessage(errno))")
     }
     // What listens in a directory of ours is ours, unless somebody else made the socket before.
-    guard let user = ControlPlace.peer(descriptor), user == geteuid() || geteuid() == 0 else {
+    guard let peer = ControlPlace.peer(descriptor), peer.user == geteuid() || geteuid() == 0 else {
       throw Failure(status: 1, sentence: "the socket of process \(process.pid) belongs to another user; not used")
     }
   }
@@ -115,23 +135,61 @@ final class ControlConnection {
     }
   }
 
+  private static func stopped(_ process: HostedProcess) -> String {
+    "process \(process.pid) is stopped, by a signal or a debugger, and does not answer; kill -CONT \(process.pid) lets it go on"
+  }
+
+  /// How often a process that does not answer is looked at, in milliseconds.
+  private static let lookTime: Int32 = 250
+
   private func line(_ timeout: Int32) throws(Failure) -> [UInt8] {
+    var left = timeout
     while true {
-      if let end = input.firstIndex(of: 10) {
-        defer { input.removeSubrange(...end) }
-        return Array(input[..<end])
+      if let line = wholeLine() { return line }
+      let wait = left < 0 ? left : min(left, Self.lookTime)
+      if awaitLine(wait) {
+        guard readMore() else { throw broken("has ended") }
+        continue
       }
+      // One that waits for ever may be in a debugger's hands for a while.
+      if process.isStopped { throw Failure(status: 1, sentence: Self.stopped(process)) }
+      left -= wait
+      if left <= 0 { throw broken("does not answer") }
+    }
+  }
+
+  private func wholeLine() -> [UInt8]? {
+    guard let end = input.firstIndex(of: 10) else { return nil }
+    defer { input.removeSubrange(...end) }
+    return Array(input[..<end])
+  }
+
+  /// Waits until something can be read, so many milliseconds; -1: for ever.
+  func awaitLine(_ timeout: Int32) -> Bool {
+    while true {
       var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&polled, 1, timeout)
-      if ready < 0, errno == EINTR { continue }
-      guard ready > 0 else { throw broken("does not answer; it may be stopped") }
-      let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in
-        let count = read(descriptor, buffer.baseAddress!, buffer.count)
-        if count > 0 { input += buffer[..<count] }
-        return count
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw broken("has ended") }
+      if ready >= 0 { return ready > 0 }
+      if errno != EINTR { return false }
     }
+  }
+
+  /// Takes in what is there; false at the end. Waits when nothing is.
+  private func readMore() -> Bool {
+    let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in
+      let count = read(descriptor, buffer.baseAddress!, buffer.count)
+      if count > 0 { input += buffer[..<count] }
+      return count
+    }
+    if count == 0 || count < 0 && errno != EINTR { hasEnded = true }
+    return !hasEnded
+  }
+
+  /// The lines that are there, without waiting; not more than are read at a glance.
+  func takeLines() -> [JSONValue] {
+    for _ in 0..<8 where !hasEnded && awaitLine(0) { _ = readMore() }
+    guard let end = input.lastIndex(of: 10) else { return [] }
+    defer { input.removeSubrange(...end) }
+    return input[..<end].split(separator: 10).compactMap { try? JSONValue(parsing: Array($0)) }
   }
 }

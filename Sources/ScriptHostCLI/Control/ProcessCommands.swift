@@ -24,7 +24,7 @@ extension Subcommand {
     summary: "list the processes that run under ScriptHost",
     synopsis: "[--json] [--state DIR]",
     description: [
-      "Prints the processes of this user that run under ScriptHost and can be controlled: pid, time since the start, patches loaded and all, and the program.",
+      "Prints the processes of this user that run under ScriptHost and can be controlled: pid, time since the start, patches loaded and all, and the program. Of one that a signal or a debugger stopped, or that does not answer within two seconds, that is said instead of its patches; with --json it has state, stopped or silent.",
       "Processes are found by the sockets in $XDG_RUNTIME_DIR/scripthost and in the folder control of the state directory. Sockets of processes that were killed are removed.",
     ],
     options: [.json, .controlState],
@@ -36,8 +36,18 @@ extension Subcommand {
     let processes = HostedProcess.all(state: arguments.controlState)
     if processes.isEmpty { Output.note(HostedProcess.nobody(arguments.controlState)) }
     for process in processes {
-      // It may end meanwhile.
-      guard let answer = try? ControlConnection(process).ask("status", timeout: 2000) else { continue }
+      guard let answer = try? ControlConnection(process).ask("status", timeout: 2000) else {
+        let isStopped = process.isStopped
+        // It may have ended meanwhile.
+        guard isStopped || process.isThere else { continue }
+        let state = isStopped ? "stopped" : "silent"
+        if arguments.has("--json") {
+          Output.line(JSONValue(members: ("pid", JSONValue(process.pid)), ("program", .string(process.program)), ("state", .string(state))).line)
+        } else {
+          table.add(["\(process.pid)", "-", isStopped ? state : "no answer", EventText.printable(process.program)])
+        }
+        continue
+      }
       if arguments.has("--json") {
         Output.line(answer.withoutEnvelope.line)
       } else {

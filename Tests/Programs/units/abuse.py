@@ -49,10 +49,33 @@ for name, line in [
     ("a lone surrogate", b'{"do":"\\ud800"}'), ("a huge number", b'{"do":"status","n":1e999}'), ("load without a path", b'{"do":"load"}'),
     ("a relative path", b'{"do":"load","path":"x.lua"}'), ("a path that is an object", b'{"do":"load","path":{}}'),
     ("stop of nothing", b'{"do":"stop","request":99}'), ("reload of a number", b'{"do":"reload","patch":1}'),
+    ("a limit below 0", b'{"do":"hooks","limit":-1}'), ("a limit that is a text", b'{"do":"costs","limit":"x"}'), ("a reason that is a number", b'{"do":"disable","patch":"x","why":7}'),
+    ("a time below 0", b'{"do":"top","hold_ms":-5}'), ("hooks of no patch", b'{"do":"hooks","patch":"nope"}'), ("a session by name", b'{"do":"console.eval","session":"1","text":"1"}'),
+    ("a page before the first", b'{"do":"console.page","session":1,"from":0}'), ("a right that is a text", b'{"do":"console.open","write":"yes"}'), ("a path that ends in nothing", b'{"do":"load","path":null}'),
 ]:
     good.socket.sendall(line + b"\n")
     answer = good.line()
     check(f"{name}: refused in a sentence", answer["ok"] is False and len(answer["error"]) > 10, answer)
+
+for name, line in [("limit", b'{"do":"hooks","limit":-1}'), ("hold_ms", b'{"do":"top","hold_ms":"1s"}'), ("why", b'{"do":"disable","patch":"x","why":7}')]:
+    good.socket.sendall(line + b"\n")
+    answer = good.line()["error"]
+    check(f"a member of another type is told by its name, with what was found: {name}", f"'{name}' of '{json.loads(line)['do']}' is " in answer and f"found {json.dumps(json.loads(line)[name])}" in answer, answer)
+check("null stands for what is not there", good.ask("hooks", patch=None, limit=None)["ok"])
+
+for size in ((1 << 20) + 1, 3 << 20):
+    client = raw()
+    client.sendall(b'{"do":"status","x":"' + b"a" * size + b'"}\n')
+    answers = Control.__new__(Control)
+    answers.socket, answers.rest = client, b""
+    first = answers.line()
+    check(f"a line of {size} bytes is answered in a sentence, then the connection is closed", first["ok"] is False and "at most 1048576 bytes" in first["error"] and closed(client), first)
+    client.close()
+client = raw()
+client.sendall(b'{"id":1,"do":"status","x":"' + b"a" * (1_000_000) + b'"}\n')
+answers.socket, answers.rest = client, b""
+check("one of a million bytes is read", answers.line()["ok"])
+client.close()
 
 client = raw()
 try:

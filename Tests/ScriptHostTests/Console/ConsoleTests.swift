@@ -122,6 +122,19 @@ struct ConsoleTests {
     session.end()
   }
 
+  static let receivers: [(String, CompletionReceiver?)] = [
+    ("met", nil), ("cart.", .path("cart")), ("x = cart.user.na", .path("cart.user")), ("method \"A.b()\":", .call("method", argument: "A.b()")),
+    ("method('A.b()'):be", .call("method", argument: "A.b()")), ("swift.new(\"A\", \"init()\").", .call("swift.new", argument: "A")),
+    ("track \"x\" { on = \")\" }:", .call("track", argument: "x")), ("f():", .call("f", argument: nil)), ("m:before(function() end):", .call(":before", argument: nil)),
+    ("hooks()[1].sel", .element(of: "hooks")), ("t[1].x", .other), ("(1 + 2).x", .other), ("hooks()[1].owner.x", .other), ("(\"x\"):re", .text), ("'a' .. b:", .path("b")),
+    ("..", .other), ("f(\"open", nil), ("}):", .other),
+  ]
+
+  @Test("what stands before a name that is typed", arguments: receivers)
+  func receiver(_ text: String, _ expected: CompletionReceiver?) {
+    #expect(ConsoleCompletion.Wish(text).receiver == expected)
+  }
+
   @Test("what changes the program is refused without --write")
   func reading() async throws {
     let session = try session()
