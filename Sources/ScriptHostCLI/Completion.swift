@@ -8,6 +8,7 @@ enum CompletionScript {
       let values = command.options.filter { $0.value != nil }.map { option in
         "        \(option.spellings.joined(separator: "|"))) \(bashAction(option.completion)); return ;;\n"
       }.joined()
+      let first = bashAction(firstOperand(command)), rest = restOfOperands(command).map(bashAction)
       let words = (command.options.flatMap(\.spellings) + ["--help"]).joined(separator: " ")
       return """
             \(command.name))
@@ -15,13 +16,19 @@ enum CompletionScript {
         \(values)      *) ;;
               esac
               if [[ $current == -* ]]; then COMPREPLY=($(compgen -W '\(words)' -- "$current")); return; fi
-              \(bashAction(operandCompletion(command)))
+              \(rest.map { "if ((COMP_CWORD == 2)); then \(first); else \($0); fi" } ?? first)
               ;;
 
         """
     }.joined()
     return """
       # bash completion for scripthost; use it with: source <(scripthost completion bash)
+      _scripthost_patches() {
+        local pid=
+        if [[ ${COMP_WORDS[2]} == load ]]; then COMPREPLY=($(compgen -f -- "$current")); return; fi
+        if ((COMP_CWORD > 3)) && [[ ${COMP_WORDS[3]} =~ ^[0-9]+$ ]]; then pid=${COMP_WORDS[3]}; fi
+        COMPREPLY=($(compgen -W "$(\(patchIDs))" -- "$current"))
+      }
       _scripthost() {
         local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i
         COMPREPLY=()
@@ -45,12 +52,25 @@ enum CompletionScript {
       """
   }
 
-  private static func operandCompletion(_ command: Subcommand) -> Option.Completion {
+  private static func firstOperand(_ command: Subcommand) -> Option.Completion {
     switch command.operands {
     case .none, .program: .none
-    case .optional(_, let completion), .one(_, let completion), .several(_, _, let completion): completion
+    case .optional(_, let completion), .one(_, let completion), .several(_, _, let completion, _): completion
     }
   }
+
+  /// Of operands behind the first; nil: as the first.
+  private static func restOfOperands(_ command: Subcommand) -> Option.Completion? {
+    switch command.operands {
+    case .none, .program, .optional, .one: nil
+    // Files may be many.
+    case .several(_, _, .file, _): nil
+    case .several(_, _, _, let rest): rest
+    }
+  }
+
+  /// A command that prints the ids of patches, which hold no characters that shells know.
+  private static let patchIDs = #"scripthost patch list --json $pid 2>/dev/null | sed -n 's/^{"id":"\([^"]*\)".*/\1/p'"#
 
   private static func bashAction(_ completion: Option.Completion) -> String {
     switch completion {
@@ -59,13 +79,14 @@ enum CompletionScript {
     case .directory: "COMPREPLY=($(compgen -d -- \"$current\"))"
     case .program: "COMPREPLY=($(compgen -c -- \"$current\"))"
     case .words(let words): "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
+    case .patches: "_scripthost_patches"
     }
   }
 
   /// For a file scripthost.fish in a directory of $fish_complete_path.
   static func fish(_ commands: [Subcommand]) -> String {
     let before = "not __fish_seen_subcommand_from \(commands.map(\.name).joined(separator: " "))"
-    var lines = ["# fish completion for scripthost", "complete -c scripthost -f", "complete -c scripthost -n '\(before)' -l help -l version"]
+    var lines = ["# fish completion for scripthost", "function __scripthost_patches; \(patchIDs); end", "complete -c scripthost -f", "complete -c scripthost -n '\(before)' -l help -l version"]
     for command in commands {
       lines.append("complete -c scripthost -n '\(before)' -a \(command.name) -d \(fishQuoted(command.summary))")
       let after = "complete -c scripthost -n '__fish_seen_subcommand_from \(command.name)'"
@@ -76,8 +97,15 @@ enum CompletionScript {
         if option.value != nil { line += " -r" + fishAction(option.completion) }
         lines.append(line + " -d " + fishQuoted(String(option.help.prefix { $0 != "." && $0 != ";" })))
       }
-      let operands = fishAction(operandCompletion(command))
-      if !operands.isEmpty { lines.append(after + operands) }
+      let operands = fishAction(firstOperand(command))
+      if !operands.isEmpty, case .several(_, _, .words(let words), let rest) = command.operands {
+        let seen = "__fish_seen_subcommand_from \(words.joined(separator: " "))"
+        lines.append("complete -c scripthost -n '__fish_seen_subcommand_from \(command.name); and not \(seen)'" + operands)
+        let others = fishAction(rest)
+        if !others.isEmpty { lines.append("complete -c scripthost -n '__fish_seen_subcommand_from \(command.name); and \(seen)'" + others) }
+      } else if !operands.isEmpty {
+        lines.append(after + operands)
+      }
       if case .program = command.operands { lines.append(after + " -a '(__fish_complete_command)'") }
     }
     return lines.joined(separator: "\n") + "\n"
@@ -90,6 +118,7 @@ enum CompletionScript {
     case .directory: " -a '(__fish_complete_directories)'"
     case .program: " -a '(__fish_complete_command)'"
     case .words(let words): " -a '\(words.joined(separator: " "))'"
+    case .patches: " -F -a '(__scripthost_patches)'"
     }
   }
 
@@ -109,6 +138,12 @@ enum CompletionScript {
       #compdef scripthost
       # zsh completion for scripthost; put it into a directory of $fpath as _scripthost,
       # or use it with: source <(scripthost completion zsh)
+      _scripthost_patches() {
+        local pid=
+        if [[ $words[2] == load ]]; then _files; return; fi
+        if (( CURRENT > 3 )) && [[ $words[3] == <-> ]]; then pid=$words[3]; fi
+        compadd -- ${(f)"$(\(patchIDs))"}
+      }
       _scripthost() {
         local -a commands
         commands=(
@@ -145,7 +180,7 @@ enum CompletionScript {
     case .program: "'*::program: _normal'"
     case .optional(let name, let completion): "'::\(name):\(zshAction(completion))'"
     case .one(let name, let completion): "':\(name):\(zshAction(completion))'"
-    case .several(_, _, let completion): "':program:\(zshAction(completion))' '*: :'"
+    case .several(_, _, let completion, let rest): "':program:\(zshAction(completion))' '*: :\(zshAction(rest))'"
     }
   }
 
@@ -156,6 +191,7 @@ enum CompletionScript {
     case .directory: "_files -/"
     case .program: "_command_names -e"
     case .words(let words): "(\(words.joined(separator: " ")))"
+    case .patches: "_scripthost_patches"
     }
   }
 

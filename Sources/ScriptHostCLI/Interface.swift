@@ -21,6 +21,8 @@ struct Option: Sendable {
   enum Completion: Sendable, Equatable {
     case none, file, directory, program
     case words([String])
+    /// After `load` a file, after other words of `patch` the ids of a process's patches.
+    case patches
   }
 
   /// The name used in sentences: "--depth", or "-e".
@@ -36,8 +38,8 @@ enum Operands: Sendable {
   case optional(String, Option.Completion)
   /// There is exactly one, called so.
   case one(String, Option.Completion)
-  /// There are at least and at most so many; they are called so in sentences, and the first is completed so.
-  case several(ClosedRange<Int>, String, Option.Completion)
+  /// There are at least and at most so many; they are called so in sentences, the first is completed so, and others as `rest`.
+  case several(ClosedRange<Int>, String, Option.Completion, rest: Option.Completion = .none)
   /// "-- PROGRAM ARGUMENTS", which must be there.
   case program
 }

@@ -107,7 +107,7 @@ struct Parser {
     case .none: try expect(0...0, "")
     case .optional(let name, _): try expect(0...1, name)
     case .one(let name, _): try expect(1...1, name)
-    case .several(let count, let name, _): try expect(count, name)
+    case .several(let count, let name, _, _): try expect(count, name)
     }
   }
 

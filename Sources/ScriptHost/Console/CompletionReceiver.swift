@@ -62,7 +62,7 @@ enum CompletionReceiver: Equatable {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without blanks at its end.
+  /// The bytes that are left when blanks at the end are taken away.
   fileprivate var withoutBlanks: ArraySlice<UInt8> { self[..<(lastIndex { $0 != 32 && !(9...13).contains($0) }.map { $0 + 1 } ?? startIndex)] }
 
   /// The names and dots that it ends with.
@@ -99,6 +99,6 @@ extension ArraySlice<UInt8> {
 }
 
 extension UInt8 {
-  /// Of names in Lua.
+  /// It stands in names of Lua.
   var isPartOfName: Bool { (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) || self == 0x5F }
 }

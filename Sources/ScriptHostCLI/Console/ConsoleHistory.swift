@@ -1,4 +1,5 @@
-// ConsoleHistory — the lines of earlier sessions of the console, in a file of the state directory that only its owner reads.
+// ConsoleHistory — the inputs of earlier sessions of the console, in a file of the state directory that only its owner reads. Each is one line
+// of the file: U+001E stands between the lines of one input.
 internal import Glibc
 internal import Journal
 
@@ -7,6 +8,8 @@ struct ConsoleHistory {
   private let file: RawPath?
   /// The file is cut to this many lines, when it has twice as many.
   private static let most = 1000
+  /// No key types it.
+  private static let lineMark = "\u{1E}"
 
   /// - Parameter state: nil: nothing is kept.
   init(state: RawPath?) {
@@ -22,13 +25,13 @@ struct ConsoleHistory {
     guard let file, let text = Self.read(file) else { return [] }
     let lines = text.split(separator: "\n").map(String.init)
     if lines.count > 2 * Self.most { cut(Array(lines.suffix(Self.most))) }
-    return Array(lines.suffix(Self.most))
+    return lines.suffix(Self.most).map { $0.replacing(Self.lineMark, with: "\n") }
   }
 
-  /// Keeps a line at once; one that begins with a space is not kept, as in shells. Several consoles may share the file.
+  /// Keeps an input at once; one that begins with a space is not kept, as in shells. Several consoles may share the file.
   func add(_ line: String) {
     guard let file, !line.hasPrefix(" ") else { return }
-    Self.write(line + "\n", to: file, O_APPEND)
+    Self.write(line.replacing("\n", with: Self.lineMark) + "\n", to: file, O_APPEND)
   }
 
   private func cut(_ lines: [String]) {

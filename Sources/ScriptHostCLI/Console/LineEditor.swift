@@ -22,8 +22,8 @@ final class LineEditor {
   var complete: (String) -> (words: [String], start: Int) = { _ in ([], 0) }
 
   /// What else is written on the terminal, above the line that is edited.
-  var beside: ProgramOutput?
-  /// Receives each line that went into the history.
+  var beside: [any LiveText] = []
+  /// Receives what went into the history.
   var entered: (String) -> Void = { _ in }
 
   private var line: [Character] = []
@@ -64,12 +64,7 @@ final class LineEditor {
         cursor = line.count
         draw()
         put("\r\n")
-        let text = String(line)
-        if !text.allSatisfy(\.isWhitespace), history.last != text {
-          history.append(text)
-          entered(text)
-        }
-        return .line(text)
+        return .line(String(line))
       case .interrupt:
         put("^C\r\n")
         return .interrupt
@@ -106,6 +101,13 @@ final class LineEditor {
       draw()
     }
     return .end
+  }
+
+  /// Puts an input into the history, as one entry even when it has several lines.
+  func remember(_ text: String) {
+    guard !text.allSatisfy(\.isWhitespace), history.last != text else { return }
+    history.append(text)
+    entered(text)
   }
 
   private func insert(_ character: Character) {
@@ -157,7 +159,8 @@ final class LineEditor {
     let room = max(10, columnsOfTerminal - prompt.count - 1)
     let first = max(0, cursor - room + 1)
     let shown = String(line[first...].prefix(room))
-    put("\r\u{1B}[K" + prompt + (hasColour ? Colours.coloured(shown) : shown) + "\r")
+    // An input of several lines from the history stands in one.
+    put("\r\u{1B}[K" + prompt + (hasColour ? Colours.coloured(shown) : shown).replacing("\n", with: "↵") + "\r")
     let column = prompt.count + cursor - first
     if column > 0 { put("\u{1B}[\(column)C") }
   }
@@ -186,21 +189,25 @@ final class LineEditor {
     if !pending.isEmpty { return pending.removeFirst() }
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
-      if let beside {
-        var polled = [pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0), pollfd(fd: beside.wakes, events: Int16(POLLIN), revents: 0)]
-        guard poll(&polled, 2, -1) > 0 else { continue }
-        if polled[1].revents != 0, let text = beside.take() {
-          put("\r\u{1B}[K" + text.replacing("\n", with: "\r\n") + (text.hasSuffix("\n") ? "" : "\r\n"))
-          draw()
-        }
-        if polled[0].revents == 0 { continue }
-      }
+      if !beside.isEmpty, !waitForInput() { continue }
       let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return nil }
       pending = Array(buffer[1..<count])
       return buffer[0]
     }
+  }
+
+  /// Waits for the keyboard or for what is shown beside the line, and shows that. False: there is no input yet.
+  private func waitForInput() -> Bool {
+    var polled = ([STDIN_FILENO] + beside.map(\.wakes)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    guard poll(&polled, nfds_t(polled.count), -1) > 0 else { return false }
+    for (place, each) in beside.enumerated() where polled[place + 1].revents != 0 {
+      guard let text = each.take() else { continue }
+      put("\r\u{1B}[K" + text.replacing("\n", with: "\r\n") + (text.hasSuffix("\n") ? "" : "\r\n"))
+      draw()
+    }
+    return polled[0].revents != 0
   }
 
   private func key() -> Key? {

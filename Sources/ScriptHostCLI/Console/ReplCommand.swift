@@ -43,7 +43,7 @@ extension Subcommand {
       let client = try ConsoleClient(
         process, write: !arguments.has("--read-only"), isJSON: arguments.has("--json"), state: state)
       status = isatty(STDIN_FILENO) == 1
-        ? try client.run(ConsoleHistory(state: state), beside: child.output) : try client.runPiped(StandardInput.all())
+        ? try client.run(ConsoleHistory(state: state), beside: child.output) : try client.runPiped(isHeld: true)
     } catch {
       // The program may be about to end: its own status says more.
       for _ in 0..<400 where !child.hasEnded { usleep(5000) }
@@ -58,21 +58,6 @@ extension Subcommand {
     let ended = child.end(kill: arguments.has("--kill"))
     let own = ReplChild.status(ended)
     return own == 0 || arguments.has("--kill") ? status : own
-  }
-}
-
-/// All of what is piped to the command.
-enum StandardInput {
-  static func all() -> String {
-    var input: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(STDIN_FILENO, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      input += buffer[..<count]
-    }
-    return String(decoding: input, as: UTF8.self)
   }
 }
 
@@ -172,7 +157,7 @@ final class ReplChild {
 }
 
 /// What the program writes, taken by a thread so that the program never waits for the console.
-final class ProgramOutput: @unchecked Sendable {
+final class ProgramOutput: LiveText, @unchecked Sendable {
   // `kept` is behind a lock; the descriptors are set once.
   private let source: Int32
   /// Readable when something was written.
@@ -232,9 +217,8 @@ final class ProgramOutput: @unchecked Sendable {
   }
 
   func show() {
-    guard let text = take() else { return }
-    Output.text(text)
-    Output.flush()
+    let live: [any LiveText] = [self]
+    live.show()
   }
 
   /// The program has ended: what it wrote last is shown.

@@ -1,6 +1,5 @@
 // SavedSession — what a session of the console did, as a patch: the snippets that its hooks and rules need, and a test.
 internal import LuaSyntax
-internal import ScriptHost
 
 /// Snippets in the order in which they ran without a failure.
 struct SavedSession {
@@ -8,50 +7,45 @@ struct SavedSession {
     let text: String
     /// It changed the program.
     let isChange: Bool
+    let facts: SnippetFacts
   }
   private var snippets: [Snippet] = []
 
-  mutating func add(_ text: String, isChange: Bool) {
-    if isChange || Self.mayMatter(text) { snippets.append(Snippet(text: text, isChange: isChange)) }
-  }
-
-  /// What later snippets may build on: all but values that were only looked at.
-  private static func mayMatter(_ text: String) -> Bool {
-    let value = Script(SourceText("return " + text))
-    guard value.problem == nil else { return true }
-    var matters = false
-    value.block.forEachExpression { inner in
-      switch inner.kind {
-      // A function of the session's own may set its globals.
-      case .call(let function, _): matters = matters || !isOurs(function)
-      case .method: matters = true
-      default: break
-      }
-      return !matters
-    }
-    return matters
-  }
-
-  /// `print`, `swift.type`, `string.format`: what looks and keeps nothing.
-  private static func isOurs(_ function: Expression) -> Bool {
-    switch function.kind {
-    case .name(let name): ScriptReference.globalNames.contains(name.text)
-    case .member(let base, _): isOurs(base)
-    case .call(let inner, _), .group(let inner): isOurs(inner)
-    default: false
-    }
-  }
+  mutating func add(_ text: String, isChange: Bool) { snippets.append(Snippet(text: text, isChange: isChange, facts: SnippetFacts(text))) }
 
   /// The names of last values that the saved snippets ask for, which a patch does not have.
   var lastValues: [String] {
-    let names = kept.flatMap { Names(Script(SourceText($0)).block).globals.filter { !$0.isAssigned }.map(\.name.text) }
-    return ["_", "_1", "_2", "_3"].filter(names.contains)
+    let read = kept.reduce(into: Set<String>()) { $0.formUnion($1.facts.reads) }
+    return ["_", "_1", "_2", "_3"].filter(read.contains)
   }
 
-  /// Up to the last change: nothing behind it is needed by it.
-  private var kept: [String] {
+  /// What changed the program, and what those build on: snippets that set the globals and functions that they read, at whatever time, and
+  /// before the last change those of which nothing tells what they did.
+  private var kept: [Snippet] {
     guard let last = snippets.lastIndex(where: \.isChange) else { return [] }
-    return snippets[...last].map { Self.statement($0.text) }
+    var isKept = snippets.map(\.isChange)
+    let effects = snippets.map { reach(of: $0.facts.effects) }
+    for place in 0..<last where effects[place].isUnknown { isKept[place] = true }
+    while true {
+      var needed: Set<String> = []
+      for place in snippets.indices where isKept[place] { needed.formUnion(snippets[place].facts.reads) }
+      let more = snippets.indices.filter { !isKept[$0] && !effects[$0].writes.isDisjoint(with: needed) }
+      if more.isEmpty { return snippets.indices.filter { isKept[$0] }.map { snippets[$0] } }
+      for place in more { isKept[place] = true }
+    }
+  }
+
+  /// With what the session's functions do that it calls. What others do is not known.
+  private func reach(of effects: SnippetEffects) -> SnippetEffects {
+    var found = effects
+    var seen: Set<String> = []
+    while let name = found.calls.union(found.passes).subtracting(seen).first {
+      seen.insert(name)
+      let functions = snippets.compactMap { $0.facts.functions[name] }
+      for function in functions { found.formUnion(function) }
+      if functions.isEmpty, found.calls.contains(name) { found.isUnknown = true }
+    }
+    return found
   }
 
   /// The text as it stands in a file: a value becomes a statement, and locals end with their snippet.
@@ -69,7 +63,7 @@ struct SavedSession {
 
   /// Nil: nothing changed the program.
   func patch(id: String, program: String) -> String? {
-    let kept = kept
+    let kept = kept.map { Self.statement($0.text) }
     guard !kept.isEmpty else { return nil }
     return """
       -- Written in the console.

@@ -16,7 +16,7 @@ extension Subcommand {
       "The new text is loaded beside the old one and takes its place in one step for each function: no call sees both or neither. A text that cannot be loaded changes nothing, and the reason is told. Calls in flight finish with the text they began with.",
     ],
     options: [.json, .controlState, Option(long: "why", value: "TEXT", help: "With disable: the reason that lists show.")],
-    operands: .several(1...64, "one of \(verbs.joined(separator: ", "))", .words(verbs)),
+    operands: .several(1...64, "one of \(verbs.joined(separator: ", "))", .words(verbs), rest: .patches),
     exitStatuses: ExitStatus.control,
     examples: [
       ("scripthost patch load Patches/rounding.lua", "Loads a patch into the only process there is, or replaces it."),

@@ -2,6 +2,9 @@
 import json, os, pty, select, signal, socket, subprocess, sys, time
 from control import *
 
+# Where this runs in the background, Ctrl-C is ignored; what is started here gets it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 scripthost, server, work = sys.argv[1:4]
 
 
@@ -74,6 +77,9 @@ found = attach(text="local n = 0\nfor i = 1, 4 do\n  n = n + i\nend\nreturn n\n"
 check("lines of a pipe are one snippet", found[:2] == (0, "10\n"), found)
 found = attach(text="print('said')\nerror('broken here')\n")
 check("a failure tells its line, and is the status", found[0] == 1 and "said" in found[1] and "console:2:" in found[1] and "broken here" in found[1], found)
+for text, line in [("x = \n", 1), ("x = 1\nx = \n\n", 2), (":hooks\n\nerror('y')\n:hooks\n", 3), (":hooks\n1 + 1\n:hooks\nlocal t = nil\nreturn t.x\n", 5)]:
+    found = attach(text=text)
+    check(f"a failure has the line of the input: {text!r}", found[0] == 1 and f"console:{line}: " in found[1], found)
 found = attach(text="local = 3\n")
 check("a mistake of syntax tells its line", found[0] == 1 and "console:1:" in found[1], found)
 found = attach("--json", text="6 * 7\n")
@@ -81,6 +87,13 @@ check("an answer for tools is JSON", found[0] == 0 and json.loads(found[1].split
 found = attach(text=":help\n:types Server.*\n:methods Server.Shop.a*\n:nothing\n")
 check("a command that is not there is told, and is the status", found[0] == 1, found)
 check("commands", all(word in found[1] for word in (":explain SELECTOR", "Server.Cart", "Server.Shop.answer(_:", "no command ':nothing'")), found)
+for text, said in [(f":save {work}/nowhere/x.lua", "nothing of this session"), (":heap Server.Nope", "no type 'Server.Nope'"), (":types Nope", "no type matches 'Nope'"),
+                   (":methods Nope.*", "no selector matches"), (":explain Server.Nope.x()", "no selector 'Server.Nope.x()'"), (":page x", ":page takes a number"),
+                   (":page 0", ":page takes a number"), (":events x", ":events takes a number"), (":go", "runs already"), (":trace Server.Shop.name(_:)", "--write")]:
+    found = attach(text=text + "\n1 + 1\n")
+    check(f"'{text}' fails: it is told, the input goes on, and the status is 1", found[0] == 1 and said in found[1] and found[1].endswith("\n2\n"), found)
+found = attach("--json", text=":heap Server.Nope\n")
+check("with --json as any failure", found[0] == 1 and "no type 'Server.Nope'" in json.loads(found[1])["failed"], found)
 found = attach(text='class "Server.Cart"\n')
 check("a class is shown by its name", found[:2] == (0, 'class "Server.Cart"\n'), found)
 found = attach(text=":types Cart\n:methods Server.Shop\n")
@@ -109,6 +122,12 @@ check("a value on the terminal", *terminal.type("20 + 22\r", "42\r\n"))
 check("input that ends too early goes on", *terminal.type("function twice(n)\r", ". "))
 terminal.type("return 2 * n end\r", "> ")
 check("what was written in two lines runs", *terminal.type("twice(321)\r", "642"))
+check("Tab completes the names of commands", *terminal.type(":unt\t", ":untrace"))
+terminal.type("\x15\x0b", "> ")
+check("and the type that a command is about", *terminal.type(":heap Server.Ca\t", ":heap Server.Cart"))
+terminal.type("\x15\x0b", "> ")
+check("or the selector", *terminal.type(":explain Server.Shop.ans\t", "answer(_:"))
+terminal.type("\x15\x0b", "> ")
 check("Tab completes a selector", *terminal.type('method "Server.Shop.ans\t', "answer(_:"))
 terminal.type("\x15\x0b", "> ")
 check("the line before comes back", *terminal.type("\x1b[A\r", "642"))
@@ -129,9 +148,72 @@ os.write(terminal.terminal, b"\x04")
 check("Ctrl-D ends the session", terminal.ended())
 events = subprocess.run([scripthost, "events", "--state", state, "--json"], capture_output=True, text=True, timeout=4 * LIMIT).stdout
 check("what a session changed is in the journal, of a process without patches, too", '"console change"' in events and "around Server.Shop.answer(_:)" in events, events[-600:])
-# That a client is gone is noticed when somebody asks something of the console.
-until(lambda: attach(text="1\n") and client.ask("hooks")["count"] == 0, "the end of the hook")
+until(lambda: client.ask("hooks")["count"] == 0, "the end of the hook")
 check("the hook goes with the session", True)
+terminal = Terminal("--write")
+terminal.wait("> ")
+check("a hook of a client that is going to be killed", *terminal.type(hook + " print('pla' .. 'ced')\r", "placed"))
+os.kill(terminal.pid, signal.SIGKILL)
+os.waitpid(terminal.pid, 0)
+os.close(terminal.terminal)
+began = time.monotonic()
+until(lambda: client.ask("hooks")["count"] == 0, "the end of the hook of a killed client")
+check("the hook of a client that is killed goes by itself, soon", time.monotonic() - began < 5, time.monotonic() - began)
+found = attach("--write", text=hook + "\n")
+check("when a piped session has ended, its hooks are out", found[0] == 0 and client.ask("hooks")["count"] == 0, found)
+asked = client.ask
+client.send(do="console.open", write=True)
+number = client.line()["session"]
+asked("console.eval", session=number, text=hook)
+opened = client.id - 1
+check("a session ends with the request that opened it, too", asked("hooks")["count"] == 1 and asked("stop", request=opened)["ok"])
+until(lambda: asked("hooks")["count"] == 0, "the end of the hook of a request that was stopped")
+
+# MARK: What hooks print while nothing runs
+
+TRACED = "Server.Shop.name(_:)\t"
+terminal = Terminal("--write")
+terminal.wait("> ")
+since = len(terminal.seen)
+os.write(terminal.terminal, b":trace Server.Shop.name(_:)\r")
+check("a trace is shown at the prompt, without a key", "\r\x1b[K" + TRACED in terminal.wait("\r\x1b[K" + TRACED, since), terminal.seen[since:][-300:])
+since = len(terminal.seen)
+os.write(terminal.terminal, b"400 + ")
+shown = terminal.wait("> 400 + \r", since)
+shown = terminal.wait("\r\x1b[K" + TRACED, len(terminal.seen))
+check("above the line that is typed, which is drawn again", TRACED in shown and "> 400 + \r" in terminal.wait("> 400 + \r", len(terminal.seen)), shown[-300:])
+check("and goes on", *terminal.type("56\r", "456\r\n"))
+terminal.type(":untrace\r", "> ")
+# Those that were on their way.
+while select.select([terminal.terminal], [], [], 0.5)[0]:
+    terminal.seen += os.read(terminal.terminal, 65536)
+check("after :untrace nothing comes", *terminal.type("'qui' .. 'et'\r", '"quiet"\r\n'))
+os.write(terminal.terminal, b"\x04")
+check("the session ends", terminal.ended())
+
+
+def piped(*options):
+    return subprocess.Popen([scripthost, "attach", "--state", state, *options, str(hosted.process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+
+there = piped("--write")
+there.stdin.write(":trace Server.Shop.price(_:)\n")
+line = there.stdout.readline()
+check("an input that has not ended: commands run as they come, and calls are shown meanwhile", line.startswith("Server.Shop.price(_:)\t"), line)
+there.stdin.write(":untrace\n")
+there.stdin.close()
+rest = there.stdout.read()
+check("its end ends the session", there.wait(LIMIT) == 0 and client.ask("hooks")["count"] == 0, rest[-300:])
+there = piped("--write", "--json")
+there.stdin.write(":trace Server.Shop.price(_:)\n")
+there.stdin.close()
+lines = [json.loads(there.stdout.readline()) for _ in range(5)]
+time.sleep(0.3)
+check("an input that ends with :trace goes on with the calls; with --json as objects", all(each.get("print", "Server.Shop.price(_:)\t").startswith("Server.Shop.price(_:)\t") for each in lines) and any("print" in each for each in lines) and there.poll() is None, lines)
+there.send_signal(signal.SIGINT)
+there.stdout.close()
+check("until Ctrl-C", there.wait(LIMIT) == -signal.SIGINT)
+until(lambda: client.ask("hooks")["count"] == 0, "the end of the trace")
 
 # MARK: Commands of a session that changes the program
 
@@ -158,25 +240,43 @@ extra = 500
 print(extra)
 :hooks
 local hidden = 7
-method "Server.Shop.answer(_:)":around(function(call) return plus(call:original()) end)
+function looked() return 5 end
+:hooks
+looked()
+:hooks
+local t = {{}} for i = 1, 200 do t[i] = i end return t
+:hooks
+print(("y"):rep(100))
+:hooks
+x = "seen" return x
+:hooks
+function prepare() table.insert(rates, 3) end
+rates = {{}}
+:hooks
+prepare()
+:hooks
+method "Server.Shop.answer(_:)":around(function(call) return plus(call:original()) + #rates - 1 end)
 :track Server.Shop.stock(_:)
 :trace Server.Shop.price(_:)
 method "Server.Shop.nothing()":before(print)
 1 + 1
+:save {work}/nowhere/saved.lua
 :save {saved}
 :save {saved}
 """
 found = attach("--write", text=session)
 text = open(saved).read()
 check(":save writes a file, and keeps one that is there", f"wrote {saved}" in found[1] and "is there already" in found[1], found)
+check("and tells where it cannot", f"'{work}/nowhere/saved.lua' cannot be written" in found[1], found)
 check("it has the helper, the global, the hook and the rule", all(word in text for word in ("function plus", "extra = 500", "plus(call:original())", 'track("Server.Shop.stock(_:)")')), text)
+check("and what changed a table that the hook reads, by a function of the session", "rates = {}" in text and "function prepare()" in text and "prepare()\n" in text.split("function prepare()")[1], text)
+check("nothing that calls a function which keeps nothing, fills a table of its own, or shows a text", not any(word in text for word in ("looked", "200", "rep(100)", "seen")), text)
 check("and nothing that was looked at, traced, or failed", not any(word in text for word in ("print(extra)", "Server.Shop.price", "nothing()", "1 + 1")), text)
 done = subprocess.run([scripthost, "check", saved, server], capture_output=True, text=True, timeout=4 * LIMIT)
 check("check finds no mistake in it", done.returncode == 0, done.stdout, done.stderr)
 done = subprocess.run([scripthost, "test", saved, server], capture_output=True, text=True, timeout=4 * LIMIT)
 check("its test passes", done.returncode == 0 and "ok      saved is in place" in done.stdout, done.stdout, done.stderr)
-# That the session is over is noticed when somebody asks something of the console.
-until(lambda: attach(text="1\n") and client.ask("hooks")["count"] == 0, "the end of the session's hooks")
+until(lambda: client.ask("hooks")["count"] == 0, "the end of the session's hooks")
 client.ask("load", path=saved)
 hosted.command("expect 500 501")
 calls = hosted.command("report").split()[1]
@@ -188,8 +288,13 @@ client.ask("unload", patch="saved")
 found = attach("--write", text=f":track Server.Shop.stock(_:)\n:save {work}/rule only.lua\n")
 done = subprocess.run([scripthost, "test", f"{work}/rule only.lua", server], capture_output=True, text=True, timeout=4 * LIMIT)
 check("a session with a rule alone, in a file whose name is no id", done.returncode == 0, found, done.stdout, done.stderr)
+found = attach("--write", text=f"{hook}\n:save {saved}\n")
+check("a :save that fails is the status", found[0] == 1 and "is there already" in found[1], found)
+found = attach("--write", text=f"method 'Server.Shop.stock(_:)':before(function() return rate end)\n:hooks\nrate = 5\n:hooks\nunused = 6\n:save {work}/later.lua\n")
+later = open(f"{work}/later.lua").read()
+check("a global that a handler reads is saved when it was set later", "rate = 5" in later and "unused" not in later, later)
 found = attach("--write", text=f"1 + 1\n:save {work}/none.lua\n")
-check("a session without a change is not saved", "nothing of this session changed the program" in found[1] and not os.path.exists(f"{work}/none.lua"), found)
+check("a session without a change is not saved", found[0] == 1 and "nothing of this session changed the program" in found[1] and not os.path.exists(f"{work}/none.lua"), found)
 
 # MARK: Values of the program, and their members
 
@@ -206,8 +311,8 @@ class Session:
         answer = self.control.ask("console.eval", session=self.number, text=text)
         return answer.get("text") or answer
 
-    def complete(self, text):
-        return self.control.ask("console.complete", session=self.number, text=text)["words"]
+    def complete(self, text, **more):
+        return self.control.ask("console.complete", session=self.number, text=text, **more)["words"]
 
     def end(self):
         self.control.ask("console.close", session=self.number)
@@ -234,6 +339,42 @@ check("members of a live value: its fields", one.complete("ann.pl") == ["place"]
 check("its methods", one.complete("ann:gre") == ["greet"], one.complete("ann:"))
 check("through what it holds", one.complete("ann.friend.na") == ["name"], one.complete("ann.friend."))
 check("no computed property is among them, and none ran", one.complete("ann.gree") == [] and hosted.command("report").startswith("calls "), one.complete("ann."))
+
+# MARK: What stands before a name
+
+METHOD = ["after", "around", "before", "contain", "explain"]
+check("behind a method: its members alone", one.complete('method "Server.Shop.name(_:)":') == METHOD and one.complete('local m = method("Server.Shop.name(_:)"):') == METHOD, one.complete('method "Server.Shop.name(_:)":'))
+check("behind a class: its own, and the type's static methods", one.complete('class "Server.Cart":') == METHOD[:4], one.complete('class "Server.Cart":'))
+check("behind a hook that is made: a hook's", "remove" in (found := one.complete('method "Server.Shop.name(_:)":before(function(call) return ")" end):')) and "before" not in found, found)
+one.run('kept = method "Server.Shop.name(_:)":before(function() end)')
+check("behind a global with a hook, too", "remove" in (found := one.complete("kept:")) and "before" not in found, found)
+rows = one.run("local names = {} for _, row in ipairs(hooks()) do for name in pairs(row) do names[name] = true end end local list = {} for name in pairs(names) do list[#list + 1] = name end print(table.concat(list, ' ')) return #list")
+found = one.complete("hooks()[1].")
+check("behind an element of hooks(): what it has, no globals", one.complete("hooks()[1].sel") == ["selector"] and "calls" in found and int(rows) <= len(found), rows, found)
+one.run("kept:remove() kept = nil")
+check("behind what nothing is known of: nothing", one.complete("unknown()[1].sel") == [] and one.complete("(1 + 2).s") == [])
+check("behind a text: its functions", "rep" in one.complete('("x"):'))
+check("types alone, for commands that take one", "Server.Cart" in (found := one.complete("Server.", of="types")) and not any("(" in each for each in found), found)
+check("selectors", "Server.Shop.answer(_:)" in one.complete("Server.Shop.", of="selectors"))
+
+# MARK: Who reads too slowly
+
+slow = Session()
+slow.run('method "Server.Shop.answer(_:)":around(function(call) print(("y"):rep(3000)) return call:original() end)')
+before = client.ask("hooks")["hooks"][0]["calls"]
+# Beyond what waits for it: what the socket holds, and 2 MiB.
+until(lambda: client.ask("hooks")["hooks"][0]["calls"] > before + 10_000, "calls of a handler that prints")
+check("a client that does not read has its session, and its hooks", slow.run("6 * 7") == "42" and client.ask("hooks")["count"] == 1, client.ask("hooks"))
+lines, lost = 0, 0
+while not lost:
+    line = slow.standing.line()
+    lines += "print" in line
+    lost = line.get("lost", 0)
+check("it reads what waited, then how many lines were left out, then what came since", lines > 100 and "print" in slow.standing.line(), lines, lost)
+slow.end()
+until(lambda: client.ask("hooks")["count"] == 0, "the end of the hook that prints")
+slow.standing.close()
+slow.control.close()
 
 # MARK: Several sessions
 
@@ -263,6 +404,10 @@ two.run('ann = swift.new("Server.Person", "init(_:)", "Ann") ann.name = "Anna" s
 two.end()
 events = [json.loads(line) for line in subprocess.run([scripthost, "events", "--state", state, "--json"], capture_output=True, text=True, timeout=4 * LIMIT).stdout.splitlines()]
 acts = [(each["fields"]["act"], each["fields"]["subject"]) for each in events if each["name"] == "console change" and each["fields"]["session"] == f"console-{two.number}"]
+audit = [json.loads(line) for line in subprocess.run([scripthost, "events", "--state", state, "--kind", "audit", "--json"], capture_output=True, text=True, timeout=4 * LIMIT).stdout.splitlines()]
+mine = [each for each in audit if each["fields"].get("session") == f"console-{two.number}"]
+check("as acts of the user and the process that asked", [each["name"] for each in mine][0] == "console opened" and all(each["fields"]["user"] == os.getuid() and each["fields"]["process"] == os.getpid() and each["fields"]["allowed"] for each in mine), mine[:3])
+check("beside those of clients that loaded and removed patches", [each["name"] for each in audit if each["fields"].get("detail", "").startswith("saved")] == ["patch load", "patch unload"], [each["name"] for each in audit])
 check("calls and writes of stored properties too", any("greet" in subject for _, subject in acts) and any("name" in subject for _, subject in acts) and any("init(_:)" in subject for _, subject in acts), acts)
 
 # MARK: Clients that misbehave
@@ -306,11 +451,14 @@ terminal.wait("> ")
 os.write(terminal.terminal, b" 'se' .. 'cret'\r")
 terminal.wait('"secret"')
 history = os.path.join(state, "console-history")
-lines = open(history).read().splitlines()
+lines = open(history).read().rstrip("\n").split("\n")
 check("what was typed is kept between sessions, for its owner only", "twice(321)" in lines and os.stat(history).st_mode & 0o777 == 0o600, lines)
 check("a line that begins with a space is not kept", not any("cret" in line for line in lines), lines)
-check("a line of the session before comes back", *terminal.type("\x1b[A\x1b[A", "'ced')"))
-terminal.type("\x15\x0b", "> ")
+several = "function twice(n)\x1ereturn 2 * n end"
+# The line with a space is known as long as the session.
+back = len(lines) - lines.index(several) + 1 if several in lines else 1
+check("an input of several lines of an earlier session comes back as one", *terminal.type("\x1b[A" * back, "> function twice(n)↵return 2 * n end"))
+check("and runs", *terminal.type("\rtwice(5) + 8000\r", "8010\r\n"))
 check("a session before the end", *terminal.type("4 + 5\r", "9\r\n"))
 hosted.process.stdin.write("end\n")
 hosted.process.stdin.flush()

@@ -159,6 +159,17 @@ pid = str(host.process.pid)
 control = host.control()
 status, out, err = command(state, "ps")
 check("ps lists the process", status == 0 and pid in out and server in out, out, err)
+os.kill(host.process.pid, signal.SIGSTOP)
+began = time.monotonic()
+status, out, err = command(state, "ps")
+check("ps lists a process that is stopped, and says so, soon", status == 0 and pid in out and "stopped" in out and server in out and time.monotonic() - began < 3, out, err)
+status, out, err = command(state, "ps", "--json")
+check("ps --json too", json.loads(out)["state"] == "stopped" and json.loads(out)["pid"] == int(pid), out, err)
+for words in (["status", pid], ["attach", pid], ["patch", "list"]):
+    began = time.monotonic()
+    status, out, err = command(state, *words)
+    check(f"{words[0]} of it fails soon, and tells what to do", status == 1 and f"kill -CONT {pid}" in err and time.monotonic() - began < 3, out, err)
+os.kill(host.process.pid, signal.SIGCONT)
 status, out, err = command(state, "status", pid)
 check("status lists its patches", status == 0 and "answer" in out and "loaded" in out, out, err)
 status, out, err = command(state, "status", "--json")
@@ -177,6 +188,19 @@ status, out, err = command(state, "patch", "load", os.path.join(home, "one.lua")
 check("patch load replaces the one of its id", status == 0 and control.ask("patches")["patches"][0]["version"] == "2", out, err)
 status, out, err = command(state, "patch", "list", "--json")
 check("patch list --json", status == 0 and json.loads(out)["loads"] == 2, out, err)
+
+
+def completed(*words):
+    """What bash offers for the last word."""
+    script = 'source <(scripthost completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _scripthost; echo "${COMPREPLY[@]}"'
+    environment = {**os.environ, "PATH": os.path.dirname(scripthost) + ":" + os.environ["PATH"], "STATE_DIRECTORY": state}
+    return subprocess.run(["bash", "-c", script, "bash", "scripthost", "patch", *words], capture_output=True, text=True, env=environment, timeout=LIMIT).stdout.split()
+
+
+same("shells complete what patch does", completed("unl"), ["unload"])
+same("then the ids of patches", completed("reload", ""), ["answer"])
+same("those of a process that is named", completed("disable", pid, "an"), ["answer"])
+same("and files to load", completed("load", "/dev/nul"), ["/dev/null"])
 status, out, err = command(state, "patch", "unload", "answer")
 check("patch unload", status == 0 and control.ask("hooks")["count"] == 0, out, err)
 status, out, err = command(state, "patch", "unload", "answer")
