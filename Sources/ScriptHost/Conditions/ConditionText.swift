@@ -60,11 +60,17 @@ private struct ConditionReader {
   private var at = 0
   private var depth = 0
 
+  private static let mostBytes = 65_536, mostTokens = 16_384
+
   init(_ source: String) throws(RuleProblem) {
+    guard source.utf8.count <= Self.mostBytes else {
+      throw RuleProblem("'where': a condition has at most \(Self.mostBytes) bytes, found \(source.utf8.count): '\(source.prefix(60))…'")
+    }
     self.source = source
     var rest = Array(source.unicodeScalars)[...]
     while let first = rest.first {
       if first.properties.isWhitespace { rest.removeFirst() } else { tokens.append(try Self.token(&rest, source)) }
+      if tokens.count > Self.mostTokens { throw RuleProblem("'where': a condition has at most \(Self.mostTokens) words: '\(source.prefix(60))…'") }
     }
   }
 
@@ -143,15 +149,22 @@ private struct ConditionReader {
     depth += 1
     defer { depth -= 1 }
     if depth > 32 { throw RuleProblem("'where': more than 32 parentheses inside each other") }
-    var found = try both()
-    while take("or", "||") { found = .either(found, try both()) }
-    return found
+    var parts = [try both()]
+    while take("or", "||") { parts.append(try both()) }
+    return Self.joined(parts[...]) { .either($0, $1) }
   }
 
   private mutating func both() throws(RuleProblem) -> ConditionText {
-    var found = try not()
-    while take("and", "&&") { found = .both(found, try not()) }
-    return found
+    var parts = [try not()]
+    while take("and", "&&") { parts.append(try not()) }
+    return Self.joined(parts[...]) { .both($0, $1) }
+  }
+
+  /// Joins the parts, at least one, in their order and no deeper than it must be: whoever walks through a condition calls itself.
+  private static func joined(_ parts: ArraySlice<ConditionText>, _ join: (ConditionText, ConditionText) -> ConditionText) -> ConditionText {
+    if parts.count == 1 { return parts[parts.startIndex] }
+    let middle = parts.startIndex + parts.count / 2
+    return join(joined(parts[..<middle], join), joined(parts[middle...], join))
   }
 
   private mutating func not() throws(RuleProblem) -> ConditionText {
