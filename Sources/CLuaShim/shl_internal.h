@@ -96,6 +96,8 @@ typedef struct SHLRun {
   bool inherited;           // what stopped it is the outermost's budget
   bool gave_too_much;       // of a root: `given` was passed
   bool is_free;             // away in the original
+  bool is_stuck;            // one of the coroutines below the one that runs cannot wait
+  bool waits;               // the handler waits, from inside a coroutine of its own
   uint32_t away_depth;      // of the lock, while it is given back
   lua_State *L;             // the pooled coroutine
   lua_State *current;       // the coroutine that runs now
@@ -327,6 +329,10 @@ int shl_yield_host(lua_State *L);
 
 /// [-all, +n, e] Calls a host function in the place of one that waited.
 int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host);
+
+// ---- shl_coroutine.c
+/// Makes the coroutine wait with the handler; what is on its stack stays for `go_on`. Does not return when it can.
+int shl_yield_waiting(lua_State *L, lua_KContext context, lua_KFunction go_on);
 
 // ---- shl_value.c
 /// [-0, +1, -] Pushes what needs no memory; false: it needs some, or cannot be pushed.

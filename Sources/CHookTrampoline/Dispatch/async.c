@@ -108,12 +108,11 @@ static void enter_original(HKTAsyncCall *r, const Activation *a) {
   a->move->words = r->stack_bytes / 8;
 }
 
-/// Has the thread go on with the function that the handler awaits, and come back to hkt_async_return.
-static void enter_callee(HKTAsyncCall *r, const Activation *a) {
-  HKTAsyncCallee *c = r->callee;
-  keep_stack(r, r->call.thread);
-  c->owner = r;
-  c->header = (HKTAsyncContext){.parent = r->context, .resume_parent = r->header.resume_parent};
+/// Has the thread go on with a callee, and come back to hkt_async_return.
+/// - resume: what `parent` goes on with, as whoever walks the contexts is to see it.
+static void start_callee(HKTAsyncCallee *c, HKTAsyncCall *owner, HKTAsyncContext *parent, void *resume, const Activation *a) {
+  c->owner = owner;
+  c->header = (HKTAsyncContext){.parent = parent, .resume_parent = resume};
   c->context->parent = &c->header;
   c->context->resume_parent = (void *)hkt_async_return;
   c->frame.async_context = (uint64_t)c->context;
@@ -125,6 +124,12 @@ static void enter_callee(HKTAsyncCall *r, const Activation *a) {
   *a->move = (HKTAsyncMove){
     .target = c->target, .frame = &c->frame, .pop = a->area - area(c->stack_bytes), .stack = c->stack, .words = c->stack_bytes / 8,
   };
+}
+
+/// Has the thread go on with the function that the handler awaits.
+static void enter_callee(HKTAsyncCall *r, const Activation *a) {
+  keep_stack(r, r->call.thread);
+  start_callee(r->callee, r, r->context, r->header.resume_parent, a);
 }
 
 /// Puts results where the caller, which is resumed, looks for them. An error goes by r13 there.
@@ -391,9 +396,17 @@ __attribute__((visibility("hidden"))) void hkt_async_returned(HKTFrame *here, HK
   advance(r, r->call.layers->count, true, &a);
 }
 
+enum { OBJECT_HEADER = 2 };  // words
+
+/// A task calls a callee that no layer waits for.
+__attribute__((visibility("hidden"))) void hkt_async_runs(HKTFrame *here, HKTAsyncMove *move) {
+  HKTAsyncContext *own = (HKTAsyncContext *)here->async_context;
+  Activation a = {here, move, NO_ARGUMENTS};
+  start_callee(((HKTAsyncCallee **)here->self_register)[OBJECT_HEADER], NULL, own, own->resume_parent, &a);
+}
+
 /// A callee of a waiting layer runs what is below it.
 __attribute__((visibility("hidden"))) void hkt_async_proceeds(HKTFrame *here, HKTAsyncMove *move) {
-  enum { OBJECT_HEADER = 2 };  // words
   HKTAsyncCall *r = ((HKTAsyncCall **)here->self_register)[OBJECT_HEADER];
   Activation a = {here, move, NO_ARGUMENTS};
   hkt_async_layer(&r->call)->proceeds = (HKTAsyncContext *)here->async_context;
@@ -401,11 +414,19 @@ __attribute__((visibility("hidden"))) void hkt_async_proceeds(HKTFrame *here, HK
   advance(r, r->call.index + 1, false, &a);
 }
 
+/// Back into the function of the task that called it.
+static void task_goes_on(HKTAsyncCallee *c, const Activation *a) {
+  a->here->async_context = (uint64_t)c->header.parent;
+  *a->move = (HKTAsyncMove){.target = c->header.resume_parent, .frame = a->here, .pop = a->area - NO_ARGUMENTS};
+}
+
 /// On the executor of the handler that awaited a call.
 __attribute__((visibility("hidden"))) void hkt_async_go_on(HKTFrame *here, HKTAsyncMove *move) {
   HKTAsyncContext *context = (HKTAsyncContext *)here->async_context;
   Activation a = {here, move, NO_ARGUMENTS};
-  handler_goes_on((HKTAsyncCallee *)context->parent, hkt_thread(), &a);
+  HKTAsyncCallee *callee = (HKTAsyncCallee *)context->parent;
+  if (callee->owner) handler_goes_on(callee, hkt_thread(), &a);
+  else task_goes_on(callee, &a);
 }
 
 // MARK: Calling in

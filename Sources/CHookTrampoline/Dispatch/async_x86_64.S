@@ -6,6 +6,8 @@
 //
 // hkt_async_proceed  an async function like any other, with r13 = its context object: see HKTAsync.h.
 //
+// hkt_async_run      another one, with r13 = an object that has the callee to call.
+//
 // hkt_async_switched  the same for a call that a handler awaited, once it is back on the handler's executor.
 //
 // All leave by a jump that async.c describes in an HKTAsyncMove. What must stay true:
@@ -62,6 +64,19 @@ hkt_async_proceed:
         jmp     .Lleave
         .cfi_endproc
         .size   hkt_async_proceed, . - hkt_async_proceed
+
+        .hidden hkt_async_run
+        .type   hkt_async_run, @function
+        .p2align 5
+hkt_async_run:
+        .cfi_startproc
+        ENTER_WITH_FRAME SPACE
+        mov     %rsp, %rdi
+        lea     MOVE(%rsp), %rsi
+        call    hkt_async_runs
+        jmp     .Lleave
+        .cfi_endproc
+        .size   hkt_async_run, . - hkt_async_run
 
         .globl  hkt_async_switched
         .hidden hkt_async_switched
@@ -130,5 +145,14 @@ hkt_async_proceed_pointer:
         // Of its context: the two words that all begin with.
         .long   16
         .size   hkt_async_proceed_pointer, . - hkt_async_proceed_pointer
+
+        .globl  hkt_async_run_pointer
+        .hidden hkt_async_run_pointer
+        .type   hkt_async_run_pointer, @object
+        .p2align 3
+hkt_async_run_pointer:
+        .long   hkt_async_run - .
+        .long   16
+        .size   hkt_async_run_pointer, . - hkt_async_run_pointer
 
         .section .note.GNU-stack, "", @progbits

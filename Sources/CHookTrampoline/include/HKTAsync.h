@@ -41,7 +41,7 @@ typedef struct HKTAsyncCallee {
   HKTAsyncContext header;     // stands in its context's parent, as a call's record does
   uint32_t is_callee;         // 1
   uint32_t stack_bytes;       // of its arguments
-  struct HKTAsyncCall *owner; // who waits; set when it is started
+  struct HKTAsyncCall *owner; // who waits; set when it is started. NULL: the function that entered hkt_async_run
   void *target;
   HKTAsyncContext *context;   // inside the same block
   const uint64_t *stack;      // room for the stack arguments, inside the same block
@@ -85,6 +85,11 @@ void hkt_async_callee_free(HKTAsyncCallee *callee);
 /// call's HKTAsyncCall. Results are in the call's frame when it returns.
 extern const int32_t hkt_async_proceed_pointer[2] __attribute__((visibility("hidden")));
 static inline uint64_t hkt_async_proceed_address(void) { return (uint64_t)hkt_async_proceed_pointer; }
+
+/// The async function pointer of a function without arguments and result: calls a callee in the task that awaits it. Entered with
+/// r13 = an object whose first word behind its header is the HKTAsyncCallee. Results are in the callee's frame when it returns.
+extern const int32_t hkt_async_run_pointer[2] __attribute__((visibility("hidden")));
+static inline uint64_t hkt_async_run_address(void) { return (uint64_t)hkt_async_run_pointer; }
 
 // From async_x86_64.S, not callable from C.
 void hkt_async_entry(void);

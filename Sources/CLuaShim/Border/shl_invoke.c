@@ -320,7 +320,7 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   run->mark = 0;
   run->root = run;
   run->up = t->run;
-  run->inherited = run->is_free = false;
+  run->inherited = run->is_free = run->is_stuck = run->waits = false;
   run->nested = 0;
   run->given = 0;
   run->gave_too_much = false;

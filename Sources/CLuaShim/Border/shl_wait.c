@@ -1,7 +1,8 @@
 // Handlers that wait: a call into a state that stops in the middle and goes on later, on any thread.
 //
 // The pooled coroutine of the call is resumed instead of called; `shl_wait` makes the host function's call yield it.
-// While it waits the lock is free, its call token is dead, and nothing of it is on a C stack. All steps together
+// While it waits the lock is free, its call token is dead, and nothing of it is on a C stack. A coroutine of the script's own makes
+// those that resumed it wait, too: shl_coroutine.c. All steps together
 // have one budget of instructions, and one of the time in functions that it waited for itself, unless that is a single one.
 //
 // A coroutine that failed is never used again. What a failed one left open is closed; one that is dropped is left to the
@@ -13,7 +14,8 @@ enum { ALLOWANCE = 4096 };
 
 bool shl_can_wait(SHLCallback *cb) {
   lua_State *L = cb->scope.L;
-  return L == cb->scope.state->run->L && lua_isyieldable(L);
+  SHLRun *run = cb->scope.state->run;
+  return (L == run->L || (L == run->current && !run->is_stuck)) && lua_isyieldable(L);
 }
 
 /// [-0, +0, -] Runs or goes on; what came out is in `inv`, and the scope is left unless results need it.
@@ -145,5 +147,5 @@ static int go_on(lua_State *L, int status, lua_KContext context) {
 
 int shl_yield_host(lua_State *L) {
   lua_settop(L, 0);
-  return lua_yieldk(L, 0, 0, go_on);
+  return shl_yield_waiting(L, 0, go_on);
 }

@@ -124,6 +124,8 @@ enum ScriptTests {
   /// Runs one test on this thread, as the program runs: its calls are hooked. A handler of the patch that fails meanwhile fails the test.
   static func run(_ test: ScriptTest) -> Outcome {
     let start = now()
+    TestThread.begin()
+    defer { TestThread.end() }
     test.environment.heardFailures.withLock { $0 = [] }
     let failure = problem(of: test)
     let handlers = test.environment.heardFailures.withLock { heard in

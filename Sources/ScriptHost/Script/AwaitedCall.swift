@@ -1,13 +1,13 @@
 // AwaitedCall — an async function of the program, called by a handler that waits for it.
 //
 // The handler's coroutine waits, not its thread; the function runs in the task of the call that is handled. Arguments and
-// result have memory of their own until the handler goes on.
+// result have memory of their own until the handler goes on. A test waits with its thread, for a task of its own.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 
-/// Owned by the handler that waits.
+/// Owned by the handler that waits, or by the test.
 final class AwaitedCall {
   private let callable: Callable
   private let receiver: UInt
@@ -44,8 +44,10 @@ final class AwaitedCall {
     catching: Bool
   ) -> Int32 {
     let callable = bound.callable
-    guard let script = ScriptThread.current()?.pointee.top, let handler = script.pointee.async, handler.hook.patch === patch,
-      shl_can_wait(callback.raw), script.pointee.plan.stack.isKnown
+    let script = ScriptThread.current()?.pointee.top
+    let handler = script?.pointee.async
+    let isTest = script == nil && TestThread.isCurrent
+    guard isTest || handler?.hook.patch === patch && shl_can_wait(callback.raw) && script?.pointee.plan.stack.isKnown == true
     else { return CallInAPI.fail(.cannotWait(selector: callable.selector), callback) }
     let block = UnsafeMutableRawPointer.allocate(byteCount: callable.blockBytes + CallInAPI.resultRoom, alignment: 16)
     let problem =
@@ -57,6 +59,7 @@ final class AwaitedCall {
     }
     guard let call = AwaitedCall(bound, on: receiver, isObject, block, catching: catching) else { return callback.fail("out of memory") }
     if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
+    guard let handler else { return call.run(patch, callback) }
     handler.wish = .call(call)
     return shl_wait(callback.raw, returned, Unmanaged.passUnretained(patch).toOpaque(), true)
   }
@@ -71,6 +74,22 @@ final class AwaitedCall {
       return call.answer(patch, callback)
     }
   }
+
+  /// In a test: handlers of the function may run on other threads meanwhile.
+  private func run(_ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    let unlocked = shl_unlock_all(callback.scope)
+    let hasReturned = TaskCall.run(callee, within: Self.testSeconds)
+    // It may return later, into this memory.
+    if !hasReturned { _ = Unmanaged.passRetained(self) }
+    guard shl_relock(callback.scope, unlocked) == SHL_OK else {
+      if hasReturned { discard() }
+      return -1
+    }
+    if hasReturned { return answer(patch, callback) }
+    return callback.fail(
+      "'\(callable.selector)' has not returned for \(Self.testSeconds) s; a test keeps the main thread, so what belongs to the main actor does not run in it")
+  }
+  private static let testSeconds = 10
 
   private func answer(_ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let result = home?.memory ?? block + callable.blockBytes

@@ -37,6 +37,53 @@ for level in -Onone -O; do
   tallied watch.err 'waitForCancellation(_:)' "$crowd" "$crowd" 0 "$crowd" "$crowd"
 done
 
+# Tests of patches: an async function is called in a task of its own, and its handlers run.
+cat >tests.lua <<'LUA'
+patch { id = "tests" }
+local seen = 0
+method "Subject.quick(_:)":around(function(call, n)
+  seen = seen + 1
+  return coroutine.wrap(function() return call:original(n + 1) end)() + 100
+end)
+method "Subject.many(_:_:_:_:_:_:_:_:_:)":around(function(call, ...)
+  return call:original(...) + swift.call("Subject.quick(_:)", 1)
+end)
+test "a scalar" (function(t) t.equal(t.call("Subject.quick(_:)", 1), 103) t.equal(seen, 1) end)
+test "arguments on the stack" (function(t) t.equal(t.call("Subject.many(_:_:_:_:_:_:_:_:_:)", 1, 2, 3, 4, 5, 6, 7, 8, 9), 285 + 103) end)
+test "a text" (function(t) t.equal(t.call("Subject.text(_:times:)", "ab", 20), ("ab"):rep(20)) end)
+test "a value in memory" (function(t) t.equal(t.call("Subject.big(_:_:)", 4, "in memory").name, "in memory") end)
+test "an error" (function(t)
+  local problem = t.fails(function() t.call("Subject.text(_:times:)", "x", -4) end)
+  local ok = swift.try("Subject.text(_:times:)", "x", -4)
+  t.equal(ok, false)
+end)
+test "nobody catches" (function(t) t.call("Subject.text(_:times:)", "x", -4) end)
+test "a method, and recursion" (function(t)
+  local shape = swift.new("Subject.Shape", "init(slowly:)", 7)
+  t.equal(t.call(shape, "area(_:)", 2), 14)
+  t.equal(t.call("Subject.fib(_:)", 10), 55)
+end)
+test "a stub" (function(t)
+  t.stub("Subject.fib(_:)", 5)
+  t.equal(t.call("Subject.fib(_:)", 10), 5)
+end)
+test "a handler beside it cannot wait, as in the program" (function(t)
+  local problem
+  local hook = method "Subject.fib(_:)":before(function() problem = select(2, pcall(swift.call, "Subject.quick(_:)", 1)) end)
+  t.call("Subject.fib(_:)", 1)
+  hook:remove()
+  t.expect(problem:find("only an 'around' handler", 1, true), problem)
+end)
+test "the main actor" (function(t) t.call("Subject.onMain(_:)", 1) end)
+LUA
+capture tests timeout 60 "$scripthost" test tests.lua ./program
+for name in 'a scalar' 'arguments on the stack' 'a text' 'a value in memory' 'an error' 'a method, and recursion' 'a stub' 'a handler beside it cannot wait, as in the program'; do
+  says "a test calls an async function: $name" tests.out "ok      $name"
+done
+says 'an error that nobody catches fails the test' tests.out 'an error was not caught: Sad'
+says 'what cannot run in a test ends with a sentence' tests.out "'Subject.onMain(_:)' has not returned for 10 s; a test keeps the main thread, so what belongs to the main actor does not run in it"
+says 'they are counted' tests.out '10 tests, 2 failed'
+
 # The program runs with the address sanitizer's memory: nothing is used after its end.
 swiftc -swift-version 6 -O -sanitize=address -parse-as-library -emit-module -emit-object -module-name Subject "$here/Subject.swift" -o Subject.o
 swiftc -swift-version 6 -O -sanitize=address -module-name Caller "$here/main.swift" Subject.o -I. -o sanitized 2>sanitized.log || bad 'the sanitized program is built' "$(tail -n 5 sanitized.log)"

@@ -35,16 +35,9 @@ final class AsyncHandlerRun: @unchecked Sendable {
 
   var isOver: Bool { over.load(ordering: .acquiring) }
 
-  /// An async function as closures are stored where their type is known: an async function pointer and a context.
-  private struct AsyncFunction {
-    let call: () async -> Void
-  }
-
   /// Runs what is below the layer.
   func proceed() async {
-    let words = (UInt(hkt_async_proceed_address()), UInt(bitPattern: Unmanaged.passRetained(self).toOpaque()))
-    // The two words of a closure, the second an owned reference to a native object.
-    await unsafeBitCast(words, to: AsyncFunction.self).call()
+    await AsyncFunction(pointer: hkt_async_proceed_address(), context: self).call()
   }
 
   // MARK: Steps

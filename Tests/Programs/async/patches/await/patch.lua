@@ -86,8 +86,46 @@ method "Subject.work(_:_:_:)":around(function(call, n, s)
   if not ok then error(result) end
   return result
 end)
+-- Coroutines of the script's own: what waits in one makes all around it wait, and what they yield is what it was.
+method "Subject.typed(_:)":around(function(call, n)
+  local inner = coroutine.wrap(function(a)
+    local b = coroutine.yield(swift.call("Subject.quick(_:)", a))
+    local c = coroutine.yield(b * 2)
+    return call:original(), c
+  end)
+  local outer = coroutine.create(function()
+    same(inner(1), 2, "yielded after it waited")
+    coroutine.yield("between")
+    same(inner(10), 20, "yielded")
+    return pcall(inner, "last")
+  end)
+  same(select(2, coroutine.resume(outer)), "between", "yielded by the outer one")
+  local ran, ok, result, last = coroutine.resume(outer)
+  same(ran, true, "the outer one ran")
+  same(coroutine.status(outer), "dead", "and is at its end")
+  if not ok then error(result) end
+  same(last, "last", "what it was resumed with")
+  for each in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(swift.call("Subject.quick(_:)", i)) end end) do last = each end
+  same(last, 4, "a generator that waits")
+  return result
+end)
+-- One that waits belongs to its call: others cannot resume it.
+local shared
+local refused = 0
 method "Subject.sleep(_:)":around(function(call, n)
-  local result = call:original()
+  local result
+  if shared then
+    local ok, why = coroutine.resume(shared)
+    if ok or not why:find("waits for an async function", 1, true) then print("WRONG", "shared", ok, why) end
+    refused = refused + 1
+    result = call:original()
+  else
+    shared = coroutine.create(function() return call:original() end)
+    local ok
+    ok, result = coroutine.resume(shared)
+    shared = nil
+    same(ok, true, "the shared one")
+  end
   return swift.call("Subject.quick(_:)", result - 1)
 end)
 -- A handler that fails while others wait.
@@ -96,4 +134,4 @@ method "Subject.object(_:plus:)":around(function(call)
   error "after waiting"
 end)
 
-method "Subject.finished(_:)":before(function() if seen < 3 then print("WRONG", "nothing", seen) end end)
+method "Subject.finished(_:)":before(function() if seen < 3 or refused == 0 then print("WRONG", "nothing", seen, refused) end end)

@@ -19,13 +19,13 @@ method "Subject.text(_:times:)":around(function(call)
   while true do end
 end)
 method "Subject.object(_:plus:)":around(function(call)
-  -- A coroutine of the script's own cannot wait.
-  local co = coroutine.wrap(function() return call:original() end)
+  -- In a coroutine of the script's own, after it waited.
+  local co = coroutine.wrap(function() error(call:original() and "after the original" or "no result") end)
   return co()
 end)
 method "Subject.maybe(_:)":around(function(call)
-  -- Nor can a function that Lua's library calls.
-  table.sort({ 1, 2 }, function() return call:original() end)
+  -- A function that Lua's library calls cannot wait, nor what runs in it.
+  table.sort({ 1, 2 }, function() return coroutine.wrap(function() return call:original() end)() end)
 end)
 local kept
 method "Subject.onMain(_:)":around(function(call)
