@@ -45,20 +45,28 @@ HKTMeterReading hkt_meter_read(const HKTMeter *meter, uint64_t *buckets) {
     buckets[i] = meter->buckets ? atomic_load_explicit(&meter->buckets[i], memory_order_relaxed) : 0;
   return (HKTMeterReading){
     .runs = atomic_load_explicit(&meter->runs, memory_order_relaxed), .ticks = atomic_load_explicit(&meter->ticks, memory_order_relaxed),
+    .waited = atomic_load_explicit(&meter->waited, memory_order_relaxed),
     .longest = atomic_load_explicit(&meter->longest, memory_order_relaxed),
   };
 }
 
+void hkt_note_waited(uint64_t ticks) {
+  HKTThread *t = hkt_thread();
+  if (t) t->waited_ticks += ticks;
+}
+
 HKTOutcome hkt_run_measured(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
-  uint64_t outer = t->onward_ticks;
-  t->onward_ticks = 0;
+  uint64_t outer = t->onward_ticks, outer_waited = t->waited_ticks;
+  t->onward_ticks = t->waited_ticks = 0;
   hkt_set_state(call, HKT_CALL_MEASURED);
   uint64_t began = hkt_ticks();
   HKTOutcome outcome = layer->function(call, layer->context, phase);
-  uint64_t all = hkt_ticks_since(began), onward = t->onward_ticks;
+  uint64_t all = hkt_ticks_since(began), waited = t->waited_ticks, elsewhere = t->onward_ticks + waited;
   hkt_clear_state(call, HKT_CALL_MEASURED);
   t->onward_ticks = outer;
-  hkt_meter_add(layer->meter, all > onward ? all - onward : 0);
+  t->waited_ticks = outer_waited;
+  if (waited) atomic_fetch_add_explicit(&layer->meter->waited, waited, memory_order_relaxed);
+  hkt_meter_add(layer->meter, all > elsewhere ? all - elsewhere : 0);
   return outcome;
 }

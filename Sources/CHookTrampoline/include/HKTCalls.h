@@ -270,6 +270,7 @@ typedef struct HKTThread {
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
   uint64_t onward_ticks;   // what measured handlers at work here let the program take, by going on
+  uint64_t waited_ticks;   // and what they waited for other threads in their own script, beside that
   uint64_t host_ticks;     // what ScriptHost spent here while the program waited: analysis at first calls, and what layers add
   _Atomic(void *) hazard[64];
   HKTCall *holder[64];        // the calls whose slots those are; NULL before they begin

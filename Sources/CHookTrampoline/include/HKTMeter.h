@@ -12,6 +12,7 @@
 typedef struct HKTMeter {
   _Atomic(uint64_t) runs;      // that were measured
   _Atomic(uint64_t) ticks;     // what they took
+  _Atomic(uint64_t) waited;    // beside that, ticks in which they waited for other threads in their own script
   _Atomic(uint64_t) longest;   // one of them, in ticks
   _Atomic(uint64_t) *buckets;  // how many took so long, by hkt_meter_bucket; NULL until somebody watches
 } HKTMeter;
@@ -36,11 +37,14 @@ void hkt_meter_count_buckets(HKTMeter *meter);
 void hkt_meter_add(HKTMeter *meter, uint64_t ticks);
 
 typedef struct HKTMeterReading {
-  uint64_t runs, ticks, longest;
+  uint64_t runs, ticks, waited, longest;
 } HKTMeterReading;
 /// What was measured so far.
 /// - buckets: HKT_METER_BUCKETS numbers, all 0 where nobody watched.
 HKTMeterReading hkt_meter_read(const HKTMeter *meter, uint64_t *buckets);
+
+/// The handler at work on this thread has waited so many ticks for another thread that was in its script: no time of its own.
+void hkt_note_waited(uint64_t ticks);
 
 /// Two buckets for each power of two, from 32 ticks on.
 uint32_t hkt_meter_bucket(uint64_t ticks);

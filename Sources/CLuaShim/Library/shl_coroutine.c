@@ -195,6 +195,7 @@ static int wrapped(lua_State *L) {
   return called(L, co, resume(L, co, lua_gettop(L)));
 }
 
+/// `coroutine.wrap`.
 int shl_f_wrap(lua_State *L) {
   shl_f_create(L);
   lua_pushcclosure(L, wrapped, 1);

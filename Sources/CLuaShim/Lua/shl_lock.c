@@ -130,17 +130,8 @@ static bool try_take(SHLLock *l, uint64_t me) {
   return true;
 }
 
-/// Takes the lock, again if the thread has it.
-
-/// - wait_ns: how long to wait; negative: for ever. false: it was not to be had in time.
-static SHL_NOINLINE bool take_slowly(SHLLock *l, uint64_t me, int64_t wait_ns) {
-  if (SHL_READ(l->owner) == me) {
-    l->depth++;
-    return true;
-  }
-  take_bias_away(l);
-  if (try_take(l, me)) return true;
-  if (wait_ns == 1) return false;
+/// Tries again and again, and sleeps between; false: the lock was not free in time.
+static bool wait_for(SHLLock *l, uint64_t me, int64_t wait_ns) {
   for (int i = 0; i < SPINS; i++) {
     relax();
     if (try_take(l, me)) return true;
@@ -159,6 +150,28 @@ static SHL_NOINLINE bool take_slowly(SHLLock *l, uint64_t me, int64_t wait_ns) {
   }
   atomic_fetch_sub(&l->waiters, 1);
   errno = saved;
+  return taken;
+}
+
+/// Who is told of waits; NULL: nobody.
+static _Atomic(void (*)(uint64_t)) waits_reported_to;
+void shl_report_waits(void (*report)(uint64_t ticks)) { atomic_store_explicit(&waits_reported_to, report, memory_order_relaxed); }
+
+/// Takes the lock, again if the thread has it.
+/// - wait_ns: how long to wait; negative: for ever. false: it was not to be had in time.
+static SHL_NOINLINE bool take_slowly(SHLLock *l, uint64_t me, int64_t wait_ns) {
+  if (SHL_READ(l->owner) == me) {
+    l->depth++;
+    return true;
+  }
+  take_bias_away(l);
+  if (try_take(l, me)) return true;
+  if (wait_ns == 1) return false;
+  uint64_t began = shl_ticks();
+  bool taken = wait_for(l, me, wait_ns);
+  void (*report)(uint64_t) = atomic_load_explicit(&waits_reported_to, memory_order_relaxed);
+  uint64_t now = shl_ticks();
+  if (report && now > began) report(now - began);
   return taken;
 }
 

@@ -75,6 +75,8 @@ typedef struct SHLLock {
 extern SHLBias shl_nobody;
 void shl_lock_make(SHLLock *l);
 bool shl_lock_plain(SHLLock *l, int64_t wait_ns);
+/// See CLuaShim.h.
+void shl_report_waits(void (*report)(uint64_t ticks));
 void shl_lock_wake(SHLLock *l);
 
 /// Some image of the process calls pthread_cancel. In all others threads are not cancelled, and taking the lock need not say so.

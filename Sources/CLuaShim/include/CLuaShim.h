@@ -179,6 +179,9 @@ typedef struct SHLStatistics {
 /// Any thread; figures may be a little old.
 SHLStatistics shl_statistics(const SHLState *state);
 
+/// Says whom a thread tells how long it waited for the lock of a state, in ticks of the processor's counter. Once, before states are used.
+void shl_report_waits(void (*report)(uint64_t ticks));
+
 /// Tests: the n-th allocation from now fails, once. 0 switches it off.
 void shl_fail_allocation(SHLState *state, int64_t n);
 

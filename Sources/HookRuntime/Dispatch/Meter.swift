@@ -24,14 +24,16 @@ package final class Meter: @unchecked Sendable {
     var distribution = [UInt64](repeating: 0, count: Int(HKT_METER_BUCKETS))
     let read = hkt_meter_read(counts, &distribution)
     return MeterReading(
-      runs: read.runs, time: hkt_ticks_to_ns(read.ticks), longest: hkt_ticks_to_ns(read.longest), distribution: distribution)
+      runs: read.runs, time: hkt_ticks_to_ns(read.ticks), waited: hkt_ticks_to_ns(read.waited), longest: hkt_ticks_to_ns(read.longest), distribution: distribution)
   }
 }
 
-/// What those runs of a handler took that were measured, in nanoseconds, without what they let the call go on to.
+/// What those runs of a handler took that were measured, in nanoseconds, without what they let the call go on to, and what they waited.
 package struct MeterReading: Sendable {
   package var runs: UInt64 = 0
   package var time: UInt64 = 0
+  /// For other threads that were in the same script.
+  package var waited: UInt64 = 0
   package var longest: UInt64 = 0
   /// How many of the runs took so long, by buckets, since somebody watches.
   fileprivate var distribution: [UInt64] = []
@@ -52,7 +54,7 @@ package struct MeterReading: Sendable {
   }
 
   package static func + (a: MeterReading, b: MeterReading) -> MeterReading {
-    var sum = MeterReading(runs: a.runs + b.runs, time: a.time + b.time, longest: max(a.longest, b.longest), distribution: a.distribution)
+    var sum = MeterReading(runs: a.runs + b.runs, time: a.time + b.time, waited: a.waited + b.waited, longest: max(a.longest, b.longest), distribution: a.distribution)
     if sum.distribution.isEmpty { sum.distribution = b.distribution } else { for (bucket, count) in b.distribution.enumerated() { sum.distribution[bucket] += count } }
     return sum
   }

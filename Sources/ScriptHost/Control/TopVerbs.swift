@@ -30,8 +30,8 @@ private enum TopVerbs {
       "hook": JSONValue(each.info.token.id), "selector": .string(each.info.selector), "position": .string(each.info.position),
       "patch": .string(each.info.owner), "title": JSONValue(each.facts?.title), "enabled": .bool(each.info.isEnabled),
       "one_in": JSONValue(each.info.oneIn), "limited": JSONValue(each.info.limitation), "calls": JSONValue(each.info.calls),
-      "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time), "longest_ns": JSONValue(each.took.longest),
-      "p50_ns": each.took.percentile(0.5).map { JSONValue($0) } ?? .null, "p99_ns": each.took.percentile(0.99).map { JSONValue($0) } ?? .null,
+      "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time), "waited_ns": JSONValue(each.took.waited),
+      "longest_ns": JSONValue(each.took.longest), "p50_ns": each.took.percentile(0.5).map { JSONValue($0) } ?? .null, "p99_ns": each.took.percentile(0.99).map { JSONValue($0) } ?? .null,
       "failures": JSONValue(each.facts?.failures ?? 0), "skipped": JSONValue(each.facts?.skipped ?? 0),
     ]
   }
@@ -41,7 +41,7 @@ private enum TopVerbs {
     [
       "hook": .string("\(each.owner): \(each.title)"), "selector": .string(each.selector), "position": .string("proxy"),
       "patch": .string(each.owner), "title": .string(each.title), "enabled": .bool(each.isEnabled), "one_in": .int(1), "limited": .null,
-      "calls": JSONValue(each.took.runs), "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time),
+      "calls": JSONValue(each.took.runs), "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time), "waited_ns": .int(0),
       "longest_ns": JSONValue(each.took.longest), "p50_ns": .null, "p99_ns": .null, "failures": .int(0), "skipped": .int(0),
     ]
   }

@@ -12,6 +12,7 @@ enum PatchAPI {
     let context = Unmanaged.passUnretained(patch).toOpaque()
     let state = patch.state
     HostTime.tell(shl_exempt_begin, shl_exempt_end)
+    shl_report_waits(hkt_note_waited)
     var problem = SHL_OK
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 

@@ -28,8 +28,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   let source: String
   let line: Int32
   let waitsForever: Bool
-  /// nil: the state's own.
-  private let budget: UnsafePointer<SHLBudget>?
+  /// How long the handler waits for its state; all else is the state's own.
+  private let budget: UnsafePointer<SHLBudget>
   /// What there is to go on to.
   enum Behind { case original, nothing, nothingOptional }
   private let behind: Behind
@@ -48,12 +48,18 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private let expectedClass: Atomic<UInt>
   private let reportedPrivate = Atomic<Bool>(false)
   private let unprovenResult = UnprovenResult()
-  /// Never freed, never written again.
-  nonisolated(unsafe) private static let waiting: UnsafePointer<SHLBudget> = {
+  // Never freed, never written again.
+  nonisolated(unsafe) private static let waiting = budget(lock: -1)
+  nonisolated(unsafe) private static let passing = budget(lock: patience)
+  /// So long a handler that need not run waits for another thread that is in its patch, in nanoseconds: longer than a busy machine keeps the
+  /// other from running, and no more than a person notices. docs/budgets.md has what that means with four threads.
+  static let patience: Int64 = 20_000_000
+
+  private static func budget(lock nanoseconds: Int64) -> UnsafePointer<SHLBudget> {
     let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
-    budget.initialize(to: SHLBudget(instructions: 0, wall_ns: 0, lock_ns: -1))
+    budget.initialize(to: SHLBudget(instructions: 0, wall_ns: 0, lock_ns: nanoseconds))
     return UnsafePointer(budget)
-  }()
+  }
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
@@ -81,7 +87,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     let chunk = withUnsafePointer(to: info.source) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
     source = chunk.isEmpty || info.native ? patch.fileName : chunk
     waitsForever = options.waitsWhenBusy
-    budget = waitsForever ? Self.waiting : nil
+    budget = waitsForever ? Self.waiting : Self.passing
     self.behind = behind
     crashOwner = ccrash_add_owner(handler.patch.id, family.selector, position.rawValue, handler.patch.fileName, info.line)
     self.family = family

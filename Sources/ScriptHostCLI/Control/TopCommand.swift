@@ -9,8 +9,8 @@ extension Subcommand {
     summary: "show what hooks and patches take of a process's time",
     synopsis: "[-d TIME] [-n N] [--patches] [--json] [--state DIR] [PID]",
     description: [
-      "Prints for each hook the calls of the last interval and how many that is a second, the share of the process's time that its handler took, the mean of a run and, of all runs that were measured, the time that half of them and 99 of 100 kept within; then failures, and calls it was skipped for or left out by sample and rate. Above it stand the sums of each patch. Without PID it means the only process there is.",
-      "The process's time is what its threads computed, at least the time that passed. A handler's time is its own, without the original it goes on to, by the clock; what it waits for counts. Each run is measured while somebody looks, which costs it about 30 ns, and until ten seconds after.",
+      "Prints for each hook the calls of the last interval and how many that is a second, the share of the process's time that its handler took, the mean of a run and, of all runs that were measured, the time that half of them and 99 of 100 kept within, and the mean of what a run waited for another thread that was in the same patch; then failures, and calls it was skipped for or left out by sample and rate. Above it stand the sums of each patch. Without PID it means the only process there is.",
+      "The process's time is what its threads computed, at least the time that passed. A handler's time is its own, without the original it goes on to and without waiting for its patch, by the clock; what else it waits for counts. Each run is measured while somebody looks, which costs it about 30 ns, and until ten seconds after.",
       "On a terminal the table is shown again after each interval until q or Ctrl-C; with -n, or when the output goes elsewhere, so many times, once if nothing is said.",
       "A hook that takes more than its share (max_share in a header, run --max-share, or the policy's) is made rarer or switched off by the process, which says so on stderr and here.",
     ],
@@ -89,6 +89,7 @@ struct TopInterval {
     let calls: Int64
     let runs: Int64
     let time: Int64
+    let waited: Int64
     let failures: Int64
     let skipped: Int64
 
@@ -98,6 +99,7 @@ struct TopInterval {
       calls = difference("calls")
       runs = difference("runs")
       time = difference("time_ns")
+      waited = difference("waited_ns")
       failures = now["failures"]?.int ?? 0
       skipped = now["skipped"]?.int ?? 0
     }
@@ -139,7 +141,7 @@ struct TopInterval {
     lines += patches.isEmpty ? ["no patches and no hooks"] : table.lines
     if patchesOnly || hooks.isEmpty { return lines }
     lines.append("")
-    var each = Table(["SHARE", "CALLS", "CALLS/S", "MEAN", "P50", "P99", "FAILED", "SKIPPED", "STATE", "HANDLER", "HOOK"])
+    var each = Table(["SHARE", "CALLS", "CALLS/S", "MEAN", "P50", "P99", "WAIT", "FAILED", "SKIPPED", "STATE", "HANDLER", "HOOK"])
     for row in hooks {
       let oneIn = row.now["one_in"]?.int ?? 1
       let state = row.now["enabled"]?.bool == false ? "off" : oneIn > 1 ? "1 of \(oneIn)" : "on"
@@ -147,7 +149,7 @@ struct TopInterval {
       let title = row.text("title")
       each.add([
         Self.percent(share(row.time)), "\(row.calls)", Self.rate(rate(row.calls)), row.runs == 0 ? "-" : Table.time(row.time / row.runs),
-        time("p50_ns"), time("p99_ns"), "\(row.failures)", "\(row.skipped)", state, title.isEmpty ? row.text("patch") : title,
+        time("p50_ns"), time("p99_ns"), row.waited == 0 ? "-" : Table.time(row.waited / max(1, row.runs)), "\(row.failures)", "\(row.skipped)", state, title.isEmpty ? row.text("patch") : title,
         "\(row.text("position")) \(row.text("selector"))",
       ])
     }
@@ -176,6 +178,7 @@ struct TopInterval {
     func row(_ row: Row) -> JSONValue {
       let added: [JSONValue.Member] = [
         .init("interval_calls", .int(row.calls)), .init("interval_runs", .int(row.runs)), .init("interval_time_ns", .int(row.time)),
+        .init("interval_waited_ns", .int(row.waited)),
         .init("share_ppm", .int(Int64(share(row.time) * 1e6))),
       ]
       return .object(row.now.members + added)

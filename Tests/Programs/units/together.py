@@ -1,5 +1,5 @@
 """together.py SCRIPTHOST SERVER WORK: patches that are in each other's way while four threads call: what on_busy says, and one that is at its end beside one at work."""
-import os, sys, time
+import os, subprocess, sys, time
 from control import *
 
 scripthost, server, work = sys.argv[1:4]
@@ -93,7 +93,7 @@ for name, text, low, high, skips in [
     first = hook("busy", "answer(_:)")
     until(lambda: hook("busy", "answer(_:)")["calls"] > first["calls"] + 60, "calls that meet")
     if skips:
-        # One waits for 200 ms at most, in which not half of them have their turn.
+        # One waits for 20 ms at most, in which not half of them have their turn.
         host.command("crowd 100")
         until(lambda: hook("busy", "answer(_:)")["skipped"] > 0, "a call that is skipped")
         host.command("crowd 0")
@@ -101,6 +101,21 @@ for name, text, low, high, skips in [
     check(f"{name}: {found['skipped']} of {found['calls']} calls are skipped, and the answers say so", (found["skipped"] > 0) == skips and told["wrong"] == "0", found, told)
     host.command(f"expect {-2**62} {2**62}")
     control.ask("unload", patch="busy")
+
+# What threads wait for each other is no time of the handler's: one at a time is in it.
+load("busy", around(""))
+host.command("crowd 8")
+top = lambda: control.ask("top", hold_ms=60_000)
+row = lambda answer: [each for each in answer["hooks"] if each["patch"] == "busy"][0]
+first = top()
+until(lambda: row(top())["runs"] > row(first)["runs"] + 100, "runs that are measured")
+last = top()
+host.command("crowd 0")
+took, waited = (row(last)[name] - row(first)[name] for name in ("time_ns", "waited_ns"))
+passed = last["now_ns"] - first["now_ns"]
+check(f"waiting for the patch is told apart from the handler's time: {took / passed:.2f} and {waited / passed:.2f} of the time", took < 1.3 * passed < waited, row(last))
+check("top shows it", "WAIT" in subprocess.run([scripthost, "top", "-d", "100ms", "--state", home, str(host.process.pid)], capture_output=True, text=True, timeout=LIMIT).stdout)
+control.ask("unload", patch="busy")
 thrown = int(report()["thrown"])
 load("busy", f'method "Server.Till.sell(_:)":around(function(call) {spin} return call:original() end, {{ on_busy = "throw" }})\n')
 host.command("crowd 100")
