@@ -83,7 +83,7 @@ extension HookEngine {
   package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token.id]?.layer.isEnabled } }
 
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
-    guard let hook = hooks[token.id], !isOver(hook) else { return false }
+    guard let hook = hooks[token.id], !isOver(hook), !(isEnabled && hook.hasEnded) else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
     // Who switches it on lets it begin anew.
     if isEnabled { (hook.layer.oneIn, hook.layer.limitation) = (1, nil) }
@@ -93,6 +93,13 @@ extension HookEngine {
     }
     hook.family.updateSites()
     return true
+  }
+
+  /// Switches off what an owner has of hooks whose handlers never run again. They stay in the lists, with the reason.
+  package func switchOffEnded(of owner: String) {
+    locked {
+      for hook in hooks.values where hook.layer.isEnabled && hook.layer.spec.owner == owner && hook.hasEnded { _ = set(false, hook.layer.token) }
+    }
   }
 
   /// Removes some hooks and switches others on. Calls of a selector that start later see all of that or nothing. Where
@@ -112,7 +119,7 @@ extension HookEngine {
         changes[number].add(change)
       }
       for token in new {
-        guard let hook = hooks[token.id], !isOver(hook), !hook.layer.isEnabled else { continue }
+        guard let hook = hooks[token.id], !isOver(hook), !hook.layer.isEnabled, !hook.hasEnded else { continue }
         note(hook.family.sets.set(true, hook.layer), hook)
       }
       var removed: [InstalledHook] = []
@@ -175,6 +182,7 @@ extension HookEngine {
 
   func info(_ hook: InstalledHook) -> HookInfo {
     let spec = hook.layer.spec
+    let ended = spec.facts?.ended
     let scope: HookInfo.Scope
     switch hook.layer.scope {
     case .type: scope = .type
@@ -186,8 +194,8 @@ extension HookEngine {
     return HookInfo(
       token: hook.layer.token, key: hook.family.family.key, owner: spec.owner, group: spec.group, phases: spec.phases, scope: scope, backEnd: hook.layer.backEnd,
       whyNotEntry: hook.layer.instead?.description, mayMiss: hook.layer.diversion?.mayMiss ?? [],
-      priority: spec.priority, isOnce: spec.isOnce, isEnabled: hook.layer.isEnabled, calls: calls(hook),
-      isChangedElsewhere: !changes(hook).isEmpty, oneIn: Int(hook.layer.oneIn), limitation: hook.layer.limitation)
+      priority: spec.priority, isOnce: spec.isOnce, isEnabled: hook.layer.isEnabled && ended == nil, calls: calls(hook),
+      isChangedElsewhere: !changes(hook).isEmpty, oneIn: Int(hook.layer.oneIn), limitation: ended ?? hook.layer.limitation)
   }
 
   func calls(_ hook: InstalledHook) -> UInt64 {

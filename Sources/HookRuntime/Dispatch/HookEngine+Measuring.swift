@@ -14,6 +14,12 @@ package protocol LayerFacts: AnyObject, Sendable {
   var failures: UInt64 { get }
   /// Calls that it did not run for, or left out.
   var skipped: UInt64 { get }
+  /// Why it never runs again, though it is installed; nil: it does. Asked under the engine's lock.
+  var ended: String? { get }
+}
+
+extension LayerFacts {
+  package var ended: String? { nil }
 }
 
 /// Whose handlers are watched. Guarded by the engine's lock.

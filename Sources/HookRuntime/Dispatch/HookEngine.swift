@@ -81,6 +81,9 @@ public final class HookEngine: @unchecked Sendable {
     let family: HookedFamily
     /// Calls that its selector had delivered before.
     var callsBefore: UInt64 = 0
+
+    /// Its handler never runs again.
+    var hasEnded: Bool { layer.spec.facts?.ended != nil }
   }
 
   /// Runs `body` alone, then frees what no call uses any more and what was kept meanwhile.

@@ -53,6 +53,8 @@ package struct PatchInfo: Sendable {
   package let generation: Int
   /// Hooks that are installed.
   package let hooks: Int
+  /// Handlers that were switched off because they failed too often.
+  package let switchedOff: Int
   /// Selectors that are waited for.
   package let waits: Int
   /// Of its Lua state; 0 when it has none.
@@ -497,7 +499,7 @@ package final class PatchRegistry: Sendable {
     return PatchInfo(
       id: entry.id, path: (entry.place.directory ?? entry.place.path).description, version: entry.header.version,
       priority: entry.header.priority, state: state, problem: entry.problem, generation: entry.generation,
-      hooks: entry.patch?.liveHookCount ?? 0, waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
+      hooks: entry.patch?.liveHookCount ?? 0, switchedOff: entry.patch?.environment.switchedOff ?? 0, waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
       memory: entry.patch?.memory ?? 0, loadTime: entry.loadTime)
   }
 

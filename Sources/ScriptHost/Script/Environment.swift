@@ -86,6 +86,9 @@ package final class Environment: @unchecked Sendable {
   private let loaded = Atomic<Bool>(false)
   /// What failed of it since a test of it began; nil: no test runs.
   let heardFailures = Mutex<[String]?>(nil)
+  /// How many of its handlers failed so often that they were switched off.
+  package var switchedOff: Int { handlersOff.load(ordering: .relaxed) }
+  private let handlersOff = Atomic<Int>(0)
   /// Why it was switched off by itself: a call of its trapped.
   let trapText = Mutex<String?>(nil)
 
@@ -294,6 +297,7 @@ package final class Environment: @unchecked Sendable {
     log.failure(patch: id, selector: selector, position: position, message: message, instead: instead)
   }
   func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64, instead: String? = nil) {
+    handlersOff.add(1, ordering: .relaxed)
     log.say(
       "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; \(instead ?? "the program runs on with the original")"
     )
@@ -307,6 +311,7 @@ package final class Environment: @unchecked Sendable {
   }
   /// A handler of several functions failed too often on all of them together.
   func disabled(handler line: Int32, failures: Int, seconds: UInt64) {
+    handlersOff.add(1, ordering: .relaxed)
     log.say("\(fileName):\(line): this handler failed \(failures) times in \(seconds) s, on several functions, and is switched off on all; they run on as without it")
     log.append(.failure, "handler switched off") { fields in
       fields.add("patch", id)

@@ -343,6 +343,7 @@ extension HookEngine.Report {
     for sentence in sentences {
       guard let count = counts.removeValue(forKey: sentence) else { continue }
       patch.log.note(kind, "\(patch.fileName): \(sentence)\(count == 1 ? "" : " (\(count) functions of that name)")")
+        if let limitation = info.limitation { entry.text("limited", limitation) }
     }
   }
 

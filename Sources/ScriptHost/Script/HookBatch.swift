@@ -48,9 +48,8 @@ final class HookBatch: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// Those without a token yet.
-    var pending: [String: [LuaHook]] = [:]
     var tokens: [HookToken] = []
+    var refused: [(selector: String, reason: HookRefusal)] = []
     var wait: WaitToken?
   }
 
@@ -75,7 +74,6 @@ final class HookBatch: Sendable {
   /// The layer for one function.
   func layer(_ family: Family) -> LayerSpec {
     let hook = LuaHook(position: position, handler: handler, family: family, options: options, answers: answers)
-    state.withLock { $0.pending[family.key, default: []].append(hook) }
     if position == .contain { return containing(hook) }
     return LayerSpec(
       hook.mayWait ? asyncLuaLayer : luaLayer, keeping: hook, phases: hook.phases,
@@ -98,12 +96,8 @@ final class HookBatch: Sendable {
   /// Takes note of what was installed.
   func add(_ report: HookEngine.Report) {
     state.withLock { state in
-      for (token, key) in report.tokens {
-        guard let hook = state.pending[key]?.first(where: { $0.token == nil }) else { continue }
-        hook.token = token
-      }
-      state.pending = [:]
-      if options.waits || selector.waits { state.tokens += report.tokens.map(\.token) }
+      state.tokens += report.tokens.map(\.token)
+      state.refused += report.refused.map { ($0.0, $0.1) }
     }
     // Of an object's hooks nobody waits for calls: it may be gone at once.
     patch.add(report.tokens.map(\.token), areExact: !selector.isGlob && options.object == nil)
@@ -134,8 +128,10 @@ final class HookBatch: Sendable {
     }
   }
 
-  /// Of a batch that waits, all hooks it led to.
+  /// All hooks it led to.
   var tokens: [HookToken] { state.withLock { $0.tokens } }
+  /// What it meant and could not hook.
+  var refused: [(selector: String, reason: HookRefusal)] { state.withLock { $0.refused } }
   var isWaiting: Bool { state.withLock { $0.wait != nil } }
 
   /// Nothing lands any more. False when it did not wait.

@@ -42,7 +42,6 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private let passed = Atomic<UInt64>(0)
   /// Names the handler in the crash file; 0 where there is none.
   private let crashOwner: UInt32
-  var token: HookToken?
   private let family: Family
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
@@ -124,6 +123,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   var verb: String { position.rawValue }
   var failures: UInt64 { failed.load(ordering: .relaxed) }
   var skipped: UInt64 { passed.load(ordering: .relaxed) }
+  var ended: String? { breaker.why }
 
   /// Calls note when they began, for `call.duration_ns`.
   var isTimed: Bool { position != .before && patch.namesDuration }
@@ -457,6 +457,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     let message = hasPosition ? text : "\(source):\(line): \(text)"
     failed.add(1, ordering: .relaxed)
     patch.failed(selector, position.rawValue, message, instead: instead)
+      HookEngine.shared.switchOffEnded(of: patch.id)
     // With all that the handler is on, once it failed so often on several.
     if blame == .counted, handler.breaker.recordFailure() {
       patch.disabled(handler: line, failures: handler.breaker.limit, seconds: handler.breaker.windowSeconds)
@@ -469,11 +470,19 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       case .whole: breaker.open()
       }
     if opens {
-      // An implementation has no token: it stays, and passes calls on.
-      if let token { HookEngine.shared.remove(token) }
-      patch.disabled(selector, position.rawValue, failures: blame == .whole ? 1 : breaker.limit, seconds: breaker.windowSeconds, instead: instead)
+      // What an implementation has is no hook: it stays, and passes calls on.
+      HookEngine.shared.switchOffEnded(of: patch.id)
+      patch.disabled(
+        selector, position.rawValue, failures: blame == .whole ? 1 : breaker.limit, seconds: breaker.windowSeconds, instead: afterwards)
     }
     return answer(failureAnswer, script, message) ?? abandon(script)
+  /// What calls do once it is switched off; nil: what they do without a hook.
+  private var afterwards: String? {
+    if behind != .original { return "its calls throw" }
+    if position == .contain { return "traps stand" }
+    return failureAnswer.isOriginal ? nil : "the original answers from now on, 'on_failure' no more"
+  }
+
   }
 
   /// Forgets what the handler changed; the original runs, or what it left stands.

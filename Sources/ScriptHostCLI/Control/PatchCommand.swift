@@ -101,6 +101,9 @@ enum PatchTable {
     for line in table.lines { Output.line(line) }
     for patch in patches {
       if let why = patch["why"]?.text { Output.line("\(EventText.printable(patch["id"]?.text ?? "")): \(patch["state"]?.text ?? ""): \(EventText.printable(why))") }
+      if let off = patch["switched_off"]?.int, off > 0 {
+        Output.line("\(EventText.printable(patch["id"]?.text ?? "")): \(off) handler\(off == 1 ? " is" : "s are") switched off, for failing too often; a reload begins anew")
+      }
       if let problem = patch["problem"]?.text { Output.line("\(EventText.printable(patch["id"]?.text ?? "")): not reloaded: \(EventText.printable(problem))") }
     }
   }

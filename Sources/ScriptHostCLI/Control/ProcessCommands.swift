@@ -116,7 +116,7 @@ extension Subcommand {
     synopsis: "[--patch ID] [--json] [--state DIR] [PID]",
     description: [
       "Prints the installed hooks in the order in which they were made: position, calls so far, whose, and the function; then what is waited for. Without PID it means the only process there is.",
-      "Of hooks on a type, calls are those of the function since the hook was made; of others, those the hook took part in.",
+      "Of hooks on a type, calls are those of the function since the hook was made; of others, those the hook took part in. Below the table stands why a hook was switched off, or made rarer: a handler that failed too often stays listed until its patch is reloaded or unloaded.",
     ],
     options: [
       Option(long: "patch", value: "ID", help: "Only of this patch."), .json, .controlState,
@@ -144,6 +144,10 @@ extension Subcommand {
         table.add(["", "", "waiting", EventText.printable(wait["owner"]?.text ?? ""), EventText.printable(wait["selector"]?.text ?? "")])
       }
       for line in table.lines { Output.line(line) }
+      for hook in answer["hooks"]?.elements ?? [] {
+        guard let why = hook["limited"]?.text else { continue }
+        Output.line("\(EventText.printable("\(hook["owner"]?.text ?? ""): \(hook["position"]?.text ?? "") \(hook["selector"]?.text ?? ""): \(why)"))")
+      }
       let count = answer["count"]?.int ?? 0, shown = answer["hooks"]?.elements?.count ?? 0
       if count > shown { Output.line("… and \(Int(count) - shown) more") }
     }

@@ -27,4 +27,21 @@ struct BreakerTests {
     let breaker = Breaker()
     #expect([3, 1, 5, 2, 4].map { breaker.recordFailure(at: 100 * second + $0) } == [false, false, false, false, true])
   }
+
+  @Test("it says what opened it, and so do its parts")
+  func causes() {
+    let whole = Breaker(limit: 2), costly = Breaker()
+    let part = whole.part(), other = whole.part()
+    #expect(part.why == nil)
+    #expect((0..<5).map { part.recordFailure(at: 100 * second + $0) }.last == true)
+    #expect(part.why == "switched off: it failed 5 times in 60 s")
+    #expect(other.why == nil)
+    #expect((0..<2).map { whole.recordFailure(at: 100 * second + $0) }.last == true)
+    #expect(other.why == "switched off: its handler failed too often, on several functions")
+    // What opened first stays the reason.
+    #expect(part.why == "switched off: it failed 5 times in 60 s")
+    #expect(costly.open())
+    #expect(costly.why == "switched off: it held the program up for too long")
+    #expect(whole.part().isOpen)
+  }
 }

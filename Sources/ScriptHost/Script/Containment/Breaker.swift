@@ -4,9 +4,20 @@ private import Synchronization
 
 /// Opens after `limit` failures within the window, for good, and with it those that stand for parts of the same handler's work.
 final class Breaker: Sendable {
+  /// What opened it.
+  enum Cause: UInt8, AtomicRepresentable {
+    case none
+    /// So many failures within the window.
+    case failures
+    /// It held the program up.
+    case time
+    /// The handler that it is a part of.
+    case handler
+  }
+
   let limit: Int
   let windowSeconds: UInt64 = 60
-  private let opened = Atomic<Bool>(false)
+  private let cause = Atomic<Cause>(.none)
   private let failures = Mutex<[UInt64]>([])
   private let parts = Mutex<[Breaker]>([])
 
@@ -16,16 +27,26 @@ final class Breaker: Sendable {
   func part() -> Breaker {
     let part = Breaker()
     parts.withLock { $0.append(part) }
-    if isOpen { _ = part.open() }
+    if isOpen { _ = part.open(.handler) }
     return part
   }
 
-  var isOpen: Bool { opened.load(ordering: .relaxed) }
+  var isOpen: Bool { cause.load(ordering: .relaxed) != .none }
+
+  /// Why what it belongs to runs no more; nil while it is closed.
+  var why: String? {
+    switch cause.load(ordering: .relaxed) {
+    case .none: nil
+    case .failures: "switched off: it failed \(limit) times in \(windowSeconds) s"
+    case .time: "switched off: it held the program up for too long"
+    case .handler: "switched off: its handler failed too often, on several functions"
+    }
+  }
 
   /// Opens at once: for a handler that took so much of the program's time that it must not do so again. True when this opened it.
-  func open() -> Bool {
-    guard !opened.exchange(true, ordering: .relaxed) else { return false }
-    for part in parts.withLock({ $0 }) { _ = part.open() }
+  func open(_ why: Cause = .time) -> Bool {
+    guard cause.compareExchange(expected: .none, desired: why, ordering: .relaxed).exchanged else { return false }
+    for part in parts.withLock({ $0 }) { _ = part.open(.handler) }
     return true
   }
 
@@ -39,6 +60,6 @@ final class Breaker: Sendable {
       times.append(now)
       return times.count >= limit
     }
-    return isFull && open()
+    return isFull && open(.failures)
   }
 }
