@@ -30,6 +30,13 @@ package struct LuaCallback {
     shl_arg_text(raw, Int32(truncatingIfNeeded: index)).text ?? "?"
   }
 
+  /// The text of any value, as `tostring` gives it; nil where that is no UTF-8.
+  package func shown(_ value: SHLValue) -> String? {
+    let mark = shl_mark(scope)
+    defer { shl_drop(scope, mark) }
+    return shl_value_text(scope, value).text
+  }
+
   /// The key of an index operation, when it is a string.
   package var name: String? {
     raw.pointee.name.map { String(decoding: UnsafeRawBufferPointer(start: $0, count: raw.pointee.name_length), as: UTF8.self) }

@@ -126,6 +126,14 @@ SHLValue shl_arg_text(SHLCallback *cb, int32_t i) {
   return shl_string(name, strlen(name));
 }
 
+SHLValue shl_value_text(SHLScope *scope, SHLValue value) {
+  lua_State *L = scope->L;
+  Pushing p = {scope->state, &value};
+  if (lua_checkstack(L, 4) && shl_protect(L, push_body, &p, 0, 1) == LUA_OK && shl_protect(L, text_body, NULL, 1, 1) == LUA_OK)
+    return shl_read(L, -1);
+  return shl_nil();
+}
+
 /// Level 0 is the host function itself. 'S' and 'l' need no memory.
 bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line) {
   lua_Debug ar;

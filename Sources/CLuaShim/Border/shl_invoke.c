@@ -200,8 +200,11 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
   SHLValue v = index ? shl_read(L, index) : shl_nil();
   if (v.tag == SHL_HANDLE || v.tag == SHL_CONSTANT) {
     e->value = v;
-    const char *name = v.tag == SHL_HANDLE ? S->classes[v.cls]->ops.name : "constant";
-    snprintf(e->message, sizeof e->message, "%serror object is a %s", place, name);
+    const SHLClass *ops = v.tag == SHL_HANDLE ? &S->classes[v.cls]->ops : NULL;
+    char words[ERROR_TEXT / 2];
+    size_t length = ops && ops->words ? ops->words(ops->ctx, &v, words, sizeof words) : 0;
+    if (length) shl_escape(e->message + snprintf(e->message, sizeof place, "%s", place), ERROR_TEXT - sizeof place, words, length);
+    else snprintf(e->message, sizeof e->message, "%serror object is a %s", place, ops ? ops->name : "constant");
     if (v.tag == SHL_HANDLE && lua_checkstack(L, 4)) {
       lua_pushvalue(L, index);
       if (shl_protect(L, keep_body, e, 1, 0) != LUA_OK) e->value = shl_nil();

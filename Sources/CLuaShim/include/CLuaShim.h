@@ -333,6 +333,8 @@ bool shl_can_wait(SHLCallback *cb);
 int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx, bool counts);
 /// [-0, +1, -] Argument i as text, as `tostring` gives it; an error in a metamethod gives the type name. Valid during the callback.
 SHLValue shl_arg_text(SHLCallback *cb, int32_t i);
+/// [-0, +1, -] The same of any value.
+SHLValue shl_value_text(SHLScope *scope, SHLValue value);
 /// [-0, +0, -] File and line of the Lua code that called this function; false when not called from Lua.
 bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line);
 /// [-0, +0, -] Replaces the words of the handle in argument i (to expire it, to make it strong).
@@ -457,6 +459,9 @@ typedef struct SHLClass {
   SHLFunction less_equal;    ///< (x, y)
   SHLFunction length;        ///< (h)
   SHLFunction pairs;         ///< (h): returns an iterator, a state and a start, like __pairs
+  /// What is said where a handle was raised and nobody caught it: a text of at most `room` bytes; answers its length, 0 where
+  /// the class's name is all there is to say. Called with the lock; calls nothing of the shim.
+  size_t (*words)(void *ctx, const SHLValue *raised, char *text, size_t room);
   /// The handle was collected. Called later, outside the collector, without the lock, on some thread that left the state.
   void (*release)(void *ctx, uint64_t a, uint64_t b, uint64_t c);
 } SHLClass;

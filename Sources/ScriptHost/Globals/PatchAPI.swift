@@ -65,6 +65,7 @@ enum PatchAPI {
         description.less_equal = lessEqual
         description.length = length
         description.pairs = pairs
+        description.words = Uncaught.words
         description.release = release
         check(shl_class(patch.state, &description, &id))
       }
@@ -281,7 +282,7 @@ enum PatchAPI {
       patch.log.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
         guard fields.tag == SHL_TABLE else { return }
         callback.forEach(in: fields) { key, value in
-          if let name = key.text { add(value, patch.recordsSecrets ? FieldName(name, masked: false) : FieldName(given: name), &writer) }
+          if let name = key.text { add(value, patch.recordsSecrets ? FieldName(name, masked: false) : FieldName(given: name), &writer, callback) }
           return true
         }
       }
@@ -289,14 +290,29 @@ enum PatchAPI {
     }
   }
 
-  static func add(_ value: SHLValue, _ name: FieldName, _ writer: inout FieldWriter) {
+  /// Bytes of what is shown of a value of the program.
+  private static let longestField = 256
+
+  private static func add(_ value: SHLValue, _ name: FieldName, _ writer: inout FieldWriter, _ callback: LuaCallback) {
     switch value.tag {
     case SHL_NIL: writer.addNull(name)
     case SHL_BOOL: writer.add(name, value.b)
     case SHL_INT: writer.add(name, value.i)
     case SHL_NUMBER: writer.add(name, value.n)
     case SHL_STRING: writer.add(name, utf8: UnsafeRawBufferPointer(start: value.s.p, count: value.s.n))
+    case SHL_HANDLE: addShown(value, name, &writer, callback)
     default: writer.add(name, ValueBridge.describe(value))
+    }
+  }
+
+  /// What `print` shows of a value of the program.
+  private static func addShown(_ value: SHLValue, _ name: FieldName, _ writer: inout FieldWriter, _ callback: LuaCallback) {
+    guard var text = callback.shown(value) else { return writer.add(name, ValueBridge.describe(value)) }
+    text.withUTF8 { bytes in
+      var kept = min(bytes.count, longestField)
+      // Whole characters.
+      while kept > 0, kept < bytes.count, bytes[kept] & 0xC0 == 0x80 { kept -= 1 }
+      writer.add(name, utf8: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<kept]), fullLength: bytes.count)
     }
   }
 }

@@ -75,11 +75,7 @@ enum HostCall {
       if status == SHL_OK { return .done }
       guard let error else { return .failed("\(patch.fileName): \(String(cString: shl_status_text(status)))", isCostly: false) }
       // The shim ends the text with NUL.
-      var text = withUnsafePointer(to: &error.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
-      let general = "error object is a error"
-      if text.hasSuffix(general), let box = patch.classes.errorBox(error.pointee.value), box != 0 {
-        text = text.dropLast(general.count) + "a Swift error was not caught: " + ErrorAPI.text(box)
-      }
+      let text = withUnsafePointer(to: &error.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
       return .failed(text, isCostly: error.pointee.outside)
     }
   }

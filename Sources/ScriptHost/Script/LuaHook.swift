@@ -426,12 +426,10 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       hasPosition: invocation.error.map { $0.pointee.line > 0 } ?? false, blame: Blame(status, invocation.error))
   }
 
-  /// What is said of an error; of a Swift error that nobody caught, its own words.
+  /// What is said of an error.
   private func message(_ error: inout SHLError) -> String {
-    let text = withUnsafePointer(to: &error.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
-    let general = "error object is a error"
-    guard text.hasSuffix(general), let box = patch.classes.errorBox(error.value), box != 0 else { return text }
-    return text.dropLast(general.count) + "a Swift error was not caught: " + ErrorAPI.text(box)
+    // The shim ends the text with NUL.
+    withUnsafePointer(to: &error.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
   }
 
   /// What a failure means for the handler.
@@ -457,9 +455,9 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     let message = hasPosition ? text : "\(source):\(line): \(text)"
     failed.add(1, ordering: .relaxed)
     patch.failed(selector, position.rawValue, message, instead: instead)
-      HookEngine.shared.switchOffEnded(of: patch.id)
     // With all that the handler is on, once it failed so often on several.
     if blame == .counted, handler.breaker.recordFailure() {
+      HookEngine.shared.switchOffEnded(of: patch.id)
       patch.disabled(handler: line, failures: handler.breaker.limit, seconds: handler.breaker.windowSeconds)
       return answer(failureAnswer, script, message) ?? abandon(script)
     }
@@ -476,13 +474,13 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
         selector, position.rawValue, failures: blame == .whole ? 1 : breaker.limit, seconds: breaker.windowSeconds, instead: afterwards)
     }
     return answer(failureAnswer, script, message) ?? abandon(script)
+  }
+
   /// What calls do once it is switched off; nil: what they do without a hook.
   private var afterwards: String? {
     if behind != .original { return "its calls throw" }
     if position == .contain { return "traps stand" }
     return failureAnswer.isOriginal ? nil : "the original answers from now on, 'on_failure' no more"
-  }
-
   }
 
   /// Forgets what the handler changed; the original runs, or what it left stands.
