@@ -418,6 +418,19 @@ static int push_arguments(lua_State *L, SHLState *S) {
   return 1;
 }
 
+/// [-1, +0, e] The key is on top.
+static SHL_NOINLINE int no_member(lua_State *L, SHLClassRecord *c, bool writing) {
+  const char *key = lua_tostring(L, -1);
+  if (writing) return luaL_error(L, "'%s' of a %s cannot be set", key, c->ops.name);
+  char known[400] = "";
+  size_t used = 0;
+  for (SHLMemberList *list = c->lists; list; list = list->next) {
+    for (int32_t i = 0; i < list->count && used < sizeof known - 80; i++)
+      used += (size_t)snprintf(known + used, sizeof known - used, "%s%.60s%s", used ? ", " : "; it has ", list->members[i].name, list->members[i].fn ? "()" : "");
+  }
+  return luaL_error(L, "'%s' is no member of a %s%s", key, c->ops.name, known);
+}
+
 /// index and newindex of handles and calls. Upvalues: class record, members, what was found of the recent members.
 static inline int access_member(lua_State *L, bool writing) {
   SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(UPVALUE_CLASS));
@@ -452,7 +465,7 @@ static inline int access_member(lua_State *L, bool writing) {
   SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
   if (SHL_UNLIKELY(!fn)) {
     shl_push_text(L, 2);
-    return luaL_error(L, writing ? "'%s' of a %s cannot be set" : "'%s' is no member of a %s", lua_tostring(L, -1), c->ops.name);
+    return no_member(L, c, writing);
   }
   f.cb.argc = writing ? 3 : 2;
   int n = run_host(L, S, fn, c->ops.ctx, &f);

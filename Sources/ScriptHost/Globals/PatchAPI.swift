@@ -100,7 +100,7 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass(
       "class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke, tostring: typeToString)
-    patch.classes.hook = handleClass("hook", tostring: HookAPI.toString)
+    patch.classes.hook = handleClass("hook", index: HookAPI.index, tostring: HookAPI.toString)
     patch.classes.rule = handleClass("rule", tostring: RuleAPI.toString)
     patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.delegates = handleClass("delegates", tostring: DelegateAPI.toString)

@@ -360,7 +360,7 @@ extension ScriptReference {
     ScriptEntry("swift", "as", .function, "swift.as(handle: any, type: string) -> any", "The handle when it is of the type, else nil."),
     ScriptEntry("swift", "fields", .function, "swift.fields(handle: any) -> table", "The names of the stored properties.",
       example: "print(table.concat(swift.fields(class \"Shop.Cart\":make()), \", \"))"),
-    ScriptEntry("swift", "error", .function, "swift.error(message: string) -> any", "An error to throw or to pass on.",
+    ScriptEntry("swift", "error", .function, "swift.error(message: string) -> Error", "An error to throw or to pass on.",
       example: """
         method "Shop.Cart.checkout()":around(function(call)
           if #call.self.lines > 50 then call:throw(swift.error "too many lines") end

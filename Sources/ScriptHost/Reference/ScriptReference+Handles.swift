@@ -14,9 +14,9 @@ extension ScriptReference {
     ScriptType(name: "Subscription", summary: "What `notification.on` answers."),
     ScriptType(name: "Preset", summary: "What `use` answers."),
     ScriptType(name: ScriptEntry.test, summary: "What the function of a `test` gets, as `t`. A handler of the patch that fails while a test runs fails the test."),
-  ]
+  ] + valueTypes
 
-  static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers
+  static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers + valueMembers
 
   private static let methodMembers: [ScriptEntry] = [
     ScriptEntry(
@@ -85,6 +85,13 @@ extension ScriptReference {
     ScriptEntry("Hook", "enable", .function, "enable() -> boolean", "Lets calls through to the handler again."),
     ScriptEntry("Hook", "disable", .function, "disable() -> boolean", "Passes calls by; the code stays diverted."),
     ScriptEntry("Hook", "describe", .function, "describe() -> string", "A line for each installed hook."),
+    ScriptEntry("Hook", "installed", .value, "string[]", "The functions that are hooked: of a glob, those of its matches that could be.",
+      example: """
+        local added = method "Shop.Cart.*":before(function(call) end, { max = 100 })
+        print(#added.installed, added.installed[1])
+        for _, each in ipairs(added.refused) do print(each.selector, each.reason) end
+        """),
+    ScriptEntry("Hook", "refused", .value, "table[]", "What was meant and could not be hooked, each as `{ selector = …, reason = … }`."),
   ]
 
   private static let callMembers: [ScriptEntry] = [
@@ -98,7 +105,7 @@ extension ScriptReference {
     ScriptEntry("Call", "selector", .value, "string", "The selector's name."),
     ScriptEntry("Call", "args", .value, "table", "Arguments by position and label; `before` and `around` may set them until the original has run, `inout` ones to the end. Another run gets what is passed to `call:original(…)`. A label that is a Lua word gets a trailing underscore."),
     ScriptEntry("Call", "result", .value, "any", "The original's result, or the one that was set; `after` and `around` may set it."),
-    ScriptEntry("Call", "error", .value, "any", "What the original threw; nil when it returned, and once a result was set in the error's place."),
+    ScriptEntry("Call", "error", .value, "Error?", "What the original threw; nil when it returned, and once a result was set in the error's place."),
     ScriptEntry("Call", "errno", .value, "integer", "Of a C function: errno behind the call; it can be set.",
       example: """
         -- With wait: programs that import no such function are no error.

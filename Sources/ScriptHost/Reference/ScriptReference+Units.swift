@@ -39,7 +39,7 @@ extension ScriptReference {
       ScriptEntry.test, "fails", .function, "fails(body: function, text?: string) -> string",
       "Fails the test where the function raises no error and no handler of the patch fails while it runs, or where the message lacks the text. Answers the message."),
     ScriptEntry(ScriptEntry.test, "hooked", .function, "hooked(selector: string) -> boolean", "Whether an enabled hook is on the selector."),
-    ScriptEntry(ScriptEntry.test, "call", .function, "call(target: any, member?: any, ...: any) -> any", "As `swift.send`: the call is hooked as one of the program is."),
+    ScriptEntry(ScriptEntry.test, "call", .function, "call(target: any, member?: any, ...: any) -> any", "As `swift.send`: the call is hooked as one of the program is. An async function is called in a task of its own."),
     ScriptEntry(
       ScriptEntry.test, "stub", .function, "stub(selector: string, answer: any) -> Hook",
       "A function(call, …) or a value that stands in for the original, under the patch's own hooks; it is gone when the test ends."),

@@ -22,6 +22,20 @@ enum FailureAnswer {
   case error
   case value(OwnedValue)
 
+  var isOriginal: Bool { if case .original = self { true } else { false } }
+
+  /// `on_busy = "throw"`.
+  static func checkBusyThrow(_ family: Family, _ image: ImageCatalog) throws(StatementProblem) {
+    func problem(_ reason: String) -> StatementProblem {
+      StatementProblem(text: "on_busy = \"throw\" of '\(family.selector)': \(reason); \"wait\" and \"original\" can be had")
+    }
+    guard let body = family.bodies.first else { throw problem("nothing is left of the function") }
+    let plan = image.plan(of: body, in: family)
+    if plan.isAsync { throw problem("it is async, and its errors are not made here") }
+    if plan.throwsTyped { throw problem("it throws errors of a type of its own, which a text cannot make") }
+    if !plan.mayThrow { throw problem("it cannot throw") }
+  }
+
   /// - Throws: why this function cannot answer so.
   init(_ wish: FailureWish, _ family: Family, _ image: ImageCatalog, _ patch: Environment, _ callback: LuaCallback) throws(StatementProblem) {
     func problem(_ reason: String) -> StatementProblem { StatementProblem(text: "on_failure of '\(family.selector)': \(reason)") }

@@ -10,7 +10,9 @@ enum HookAPI {
   /// What handles of methods and of classes have.
   static let positions = NamedFunctions([("before", before), ("around", around), ("after", after), ("contain", contain)])
   /// What handles of hooks have.
-  static let members = NamedFunctions([("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)])
+  static let members = NamedFunctions(
+    [("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)],
+    fields: [("installed", Field.installed.rawValue), ("refused", Field.refused.rawValue)])
 
   // MARK: before, around, after
 
@@ -88,7 +90,7 @@ enum HookAPI {
     var made: [String: FailureAnswer] = [:]
     do throws(StatementProblem) {
       for (image, family) in zip(selector.images, selector.families) {
-        if wishes.throwsWhenBusy { _ = try FailureAnswer(.error, family, image, patch, callback) }
+        if wishes.throwsWhenBusy { try FailureAnswer.checkBusyThrow(family, image) }
         made[family.key] = try FailureAnswer(wishes.onFailure, family, image, patch, callback)
       }
     } catch {
@@ -155,19 +157,18 @@ enum HookAPI {
     }
     tell(report, selector, wishes, patch)
     // One object's class is there already.
-    guard wishes.waits || selector.waits && wishes.object == nil else {
-      return callback.done(
-        shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+    let waits = wishes.waits || selector.waits && wishes.object == nil
+    guard waits || selector.isGlob || !report.refused.isEmpty else {
+      return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), 0))
     }
-    batch.wait()
-    let number = patch.number(batch)
-    return callback.done(shl_handle(patch.classes.hook, number, waitingMark, UInt64(report.refused.count)))
+    if waits { batch.wait() }
+    return callback.done(shl_handle(patch.classes.hook, patch.number(batch), batchMark, 0))
   }
 
-  /// In the place of the number of hooks: the handle is that of a batch, which may grow.
-  private static let waitingMark = UInt64.max
+  /// In the place of the number of hooks: the handle is that of a batch, which may grow, and knows what was refused.
+  private static let batchMark = UInt64.max
   private static func batch(_ handle: SHLValue, _ patch: Environment) -> HookBatch? {
-    handle.h.b == waitingMark ? patch.handle(handle.h.a) : nil
+    handle.h.b == batchMark ? patch.handle(handle.h.a) : nil
   }
 
   static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Environment) {
@@ -198,16 +199,58 @@ enum HookAPI {
 
   /// Those a handle stands for: they were made together.
   private static func tokens(_ handle: SHLValue, _ patch: Environment) -> [HookToken] {
-    if handle.h.b == waitingMark { return batch(handle, patch)?.tokens ?? [] }
+    if handle.h.b == batchMark { return batch(handle, patch)?.tokens ?? [] }
     return (handle.h.a..<(handle.h.a + handle.h.b)).map { HookToken(id: $0) }
   }
 
   static let toString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let handle = callback[0]
-      let isWaiting = batch(handle, patch)?.isWaiting ?? false
-      return callback.done("hook (\(tokens(handle, patch).count) installed, \(handle.h.c) refused\(isWaiting ? ", waiting" : ""))")
+      let batch = batch(handle, patch)
+      let isWaiting = batch?.isWaiting ?? false
+      return callback.done("hook (\(tokens(handle, patch).count) installed, \(batch?.refused.count ?? 0) refused\(isWaiting ? ", waiting" : ""))")
     }
+  }
+
+  private enum Field: Int32 { case installed, refused }
+
+  /// `h.installed`: the functions that are hooked; `h.refused`: those that are not, each `{ selector = …, reason = … }`.
+  static let index: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let handle = callback[0]
+      switch Field(rawValue: callback.raw.pointee.field) {
+      case .installed:
+        let names = tokens(handle, patch).filter { HookEngine.shared.isEnabled($0) != nil }.map(\.selector)
+        return table(names, callback) { name, set in
+          var name = name
+          return name.withUTF8 { set(shl_string($0.baseAddress, $0.count)) }
+        }
+      case .refused:
+        return table(batch(handle, patch)?.refused ?? [], callback) { each, set in
+          let row = Row(callback.scope, fields: 2)
+          row.text("selector", each.selector)
+          row.text("reason", each.reason.description)
+          return set(row.table)
+        }
+      case nil:
+        let name = callback.name ?? ValueBridge.shown(callback[1])
+        return callback.fail("'\(name)' is no member of a hook; it has installed, refused, remove(), enable(), disable(), describe()")
+      }
+    }
+  }
+
+  /// A table with what `add` gives to `set` for each element.
+  private static func table<Element>(
+    _ elements: [Element], _ callback: LuaCallback, _ add: (Element, _ set: (SHLValue) -> SHLStatus) -> SHLStatus
+  ) -> Int32 {
+    let table = shl_table_new(callback.scope, Int32(elements.count), 0)
+    for (index, element) in elements.enumerated() {
+      let mark = shl_mark(callback.scope)
+      let status = add(element) { shl_table_set_at(callback.scope, table, Int64(index + 1), $0) }
+      shl_drop(callback.scope, mark)
+      if status != SHL_OK { return callback.fail("out of memory") }
+    }
+    return callback.done(table)
   }
 
   /// `h:remove()`: true when it was installed, or waited.
@@ -296,6 +339,7 @@ enum HookAPI {
         entry.set("calls", shl_int(Int64(clamping: info.calls)))
         entry.set("once", shl_bool(info.isOnce))
         entry.set("enabled", shl_bool(info.isEnabled))
+        if let limitation = info.limitation { entry.text("limited", limitation) }
         entry.set("waiting", shl_bool(false))
         if shl_table_set_at(scope, table, Int64(index + 1), entry.table) != SHL_OK { return callback.fail("out of memory") }
       }
@@ -343,7 +387,6 @@ extension HookEngine.Report {
     for sentence in sentences {
       guard let count = counts.removeValue(forKey: sentence) else { continue }
       patch.log.note(kind, "\(patch.fileName): \(sentence)\(count == 1 ? "" : " (\(count) functions of that name)")")
-        if let limitation = info.limitation { entry.text("limited", limitation) }
     }
   }
 

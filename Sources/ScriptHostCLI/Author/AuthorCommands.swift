@@ -115,7 +115,10 @@ extension Subcommand {
       let full = $0.fullName.replacing(":", with: ".")
       return full == wanted || $0.owner == wanted || $0.isMember && $0.name == wanted || full.lowercased() == wanted.lowercased()
     }
-    if !entries.isEmpty { return entries.map(ReferenceText.text).joined(separator: "\n\n") + "\n" }
+    if !entries.isEmpty {
+      let type = ScriptReference.types.first { $0.name == wanted }.map { "\($0.name)\n" + Help.wrap($0.summary, indent: 4) + "\n\n" } ?? ""
+      return type + entries.map(ReferenceText.text).joined(separator: "\n\n") + "\n"
+    }
     if let found = ScriptReference.standard.first(where: { ($0.library.isEmpty ? $0.name : "\($0.library).\($0.name)") == name }) {
       return "\(name)\n    As in Lua 5.4: https://www.lua.org/manual/5.4/manual.html#6\n    Within the budgets of a call: \(found.note)\n"
     }

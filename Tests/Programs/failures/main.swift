@@ -6,3 +6,5 @@ for n in 1...4 {
   do { print("load", try Desk.load(n)) } catch { print("load threw", error) }
   Desk.note(n)
 }
+let cart = Cart()
+do { cart.items += try cart.checkout() } catch { print("checkout threw", error) }

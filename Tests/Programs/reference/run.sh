@@ -18,6 +18,9 @@ capture entry "$scripthost" doc swift.with
 says 'an entry has its example' entry.out 'swift.with(cart.lines[1], { quantity = 9 })'
 capture member "$scripthost" doc around
 says 'a member is found by its name alone' member.out 'Method:around(handler: function, options?: table) -> Hook'
+capture kind "$scripthost" doc Error
+says 'a kind of value is found by its name' kind.out 'A Swift error: what'
+for member in type message case value; do says "with its member $member" kind.out "Error.$member: "; done
 capture lua "$scripthost" doc string.format
 says 'a name of Lua tells its limits' lua.out 'Within the budgets of a call'
 capture miss "$scripthost" doc swift.wth
