@@ -13,6 +13,6 @@ enum BootTasks {
 
   /// The tasks in the order in which they run.
   static let ordered = all.enumerated().sorted {
-    ($0.element.phase.rawValue, -$0.element.priority, $0.offset) < ($1.element.phase.rawValue, -$1.element.priority, $1.offset)
+    ($0.element.phase.rawValue, $1.element.priority, $0.offset) < ($1.element.phase.rawValue, $0.element.priority, $1.offset)
   }.map(\.element)
 }

@@ -82,7 +82,7 @@ package enum ProgramSteps {
       book.reached.insert(phase)
       return book.waiting.removeValue(forKey: phase) ?? []
     }
-    for step in due.enumerated().sorted(by: { (-$0.element.priority, $0.offset) < (-$1.element.priority, $1.offset) }) { perform(step.element) }
+    for step in due.enumerated().sorted(by: { ($1.element.priority, $0.offset) < ($0.element.priority, $1.offset) }) { perform(step.element) }
   }
 
   /// As the program: what it calls is hooked, and a trap below it is the program's own.

@@ -51,7 +51,7 @@ enum StartTasks {
       defer { book.waiting.removeAll { $0.phase == phase } }
       return book.waiting.filter { $0.phase == phase }
     }
-    for task in due.enumerated().sorted(by: { (-$0.element.priority, $0.offset) < (-$1.element.priority, $1.offset) }).map(\.element) {
+    for task in due.enumerated().sorted(by: { ($1.element.priority, $0.offset) < ($0.element.priority, $1.offset) }).map(\.element) {
       if task.patch.isLive, !BootGuard.isTrial, BootGuard.failedStarts >= task.failures { run(task) }
     }
   }

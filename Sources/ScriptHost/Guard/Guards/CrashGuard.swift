@@ -63,6 +63,9 @@ public struct GuardSettings: Sendable {
   public var byteLimit = 8 << 20
 
   public init(mode: GuardMode = .contain) { self.mode = mode }
+
+  /// The most that a script may say of objects, records or bytes.
+  static let most = 1_000_000_000
 }
 
 /// Why a guard cannot do what it is asked for.

@@ -17,7 +17,7 @@ enum GuardAPI {
       do throws(GuardProblem) { wishes = try read(callback[0], callback) } catch { return callback.fail(error.description) }
       let installation = patch.installation
       // Hooking many functions takes its time, and the state is not needed for it.
-      let unlocked = shl_unlock_all(callback.scope)
+      let unlocked = shl_unlock_working(callback.scope)
       var problem: String?
       for wish in wishes {
         _ = GuardRegistry.shared.stop(wish.guarded, of: installation)
@@ -90,8 +90,10 @@ enum GuardAPI {
   /// - Returns: what is wrong with it.
   private static func set(_ field: String, _ value: SHLValue, _ settings: inout GuardSettings, _ callback: LuaCallback) -> String? {
     func number(_ path: WritableKeyPath<GuardSettings, Int>) -> String? {
-      guard value.tag == SHL_INT, value.i >= 1 else { return "guard: '\(field)' is a whole number from 1 on, found \(ValueBridge.spelled(value))" }
-      settings[keyPath: path] = Int(clamping: value.i)
+      guard value.tag == SHL_INT, (1...Int64(GuardSettings.most)).contains(value.i) else {
+        return "guard: '\(field)' is a whole number from 1 to \(GuardSettings.most), found \(ValueBridge.spelled(value))"
+      }
+      settings[keyPath: path] = Int(value.i)
       return nil
     }
     switch field {

@@ -118,7 +118,7 @@ final class Quarantine: Sendable {
     self.retainMany = unsafeBitCast(retainMany, to: CountMany.self)
     self.overReleased = overReleased
     // The newest one is never freed for the others' sake.
-    objectLimit = max(1, settings.objectLimit * 9 / 10)
+    objectLimit = max(1, settings.objectLimit / 10 * 9 + settings.objectLimit % 10 * 9 / 10)
     byteLimit = settings.byteLimit
   }
 
