@@ -60,6 +60,7 @@ enum {
   RESERVE_BLOCKS = 16,
   RECENT_MEMBERS = 8,       // of one class: a power of two
   SHORT_NAME = 40,          // longest string that Lua keeps once
+  WORK_TEXT = 200,          // of what the host was doing when a call was stopped
   RECENT_TEXTS = 8,         // a power of two
   MOST_PUSHED = 14,         // arguments that fit a coroutine's stack as it is
   NAMED_MAX = 128,          // functions of the host that are made when they are named
@@ -68,7 +69,7 @@ enum {
 };
 
 /// Which limit of time a run passed.
-typedef enum SHLCap { SHL_CAP_SCRIPT, SHL_CAP_NATIVE, SHL_CAP_ELAPSED } SHLCap;
+typedef enum SHLCap { SHL_CAP_SCRIPT, SHL_CAP_NATIVE, SHL_CAP_ELAPSED, SHL_CAP_LOOKUPS } SHLCap;
 
 /// One running call into a state. Lives in the SHLInvocation on the host's stack.
 typedef struct SHLRun {
@@ -86,6 +87,7 @@ typedef struct SHLRun {
   uint64_t away_ticks;      // time since then in functions the script called
   uint64_t free_ticks;      // in the original, which runs without the script too
   uint64_t away_since;
+  int64_t work_ns[SHL_WORK_KINDS];  // exempt work of the host since then, by kind
   uint64_t mark;            // when a native call last looked at the counter, 0: never
   struct SHLRun *up;        // what this thread was running in any state before; NULL: this is the outermost
   struct SHLRun *root;      // the outermost
@@ -98,10 +100,11 @@ typedef struct SHLRun {
   bool is_free;             // away in the original
   bool is_stuck;            // one of the coroutines below the one that runs cannot wait
   bool waits;               // the handler waits, from inside a coroutine of its own
+  bool host_works;          // away, and what runs meanwhile is the host's
   uint32_t away_depth;      // of the lock, while it is given back
   lua_State *L;             // the pooled coroutine
   lua_State *current;       // the coroutine that runs now
-  SHLError *error;          // what the message handler collected
+  SHLError *error;          // what the message handler collected; `message` holds what the host was doing when the run was stopped
   SHLStatus kill;           // not SHL_OK: sticky, uncatchable
   void *frame;              // where Lua was entered: what that function's frame pointer holds; NULL where it does not tell
 } SHLRun;

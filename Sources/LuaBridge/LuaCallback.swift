@@ -91,6 +91,9 @@ package struct LuaCallback {
   /// For functions that may take long, when they are done: the script is charged for it, and stopped where its time is over.
   package func spent() { shl_spent(raw) }
 
+  /// The call is being stopped: what was found out for it may be half of it, and is kept nowhere.
+  package var isStopped: Bool { shl_is_stopped(raw) }
+
   // MARK: The lock
 
   /// Runs program code with the state's lock given back. Nothing of this call may be used inside.

@@ -198,6 +198,7 @@ SHL_HOT SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   if (!shl_lock(S, -1)) return SHL_POISONED;
   S->lock.depth = run->away_depth;
   S->run = run;
+  run->host_works = false;
   shl_thread.run = run;
   // The original is no time of the script's: nothing to look at.
   uint64_t now = run->is_free && !run->deadline ? 0 : shl_ticks();
@@ -220,6 +221,14 @@ SHL_HOT SHLUnlocked shl_unlock_original(SHLScope *scope) {
   return (SHLUnlocked){run};
 }
 
+SHLUnlocked shl_unlock_working(SHLScope *scope) {
+  SHLUnlocked unlocked = shl_unlock_all(scope);
+  ((SHLRun *)unlocked.reserved)->host_works = true;
+  return unlocked;
+}
+
+bool shl_is_stopped(SHLCallback *cb) { return cb->scope.state->run->kill != SHL_OK; }
+
 void shl_spent(SHLCallback *cb) {
   SHLState *S = cb->scope.state;
   SHLRun *run = S->run;
@@ -231,6 +240,7 @@ static void restore(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current
   S->lock.depth = depth;
   S->run = run;
   run->current = current;
+  run->host_works = false;
   shl_thread.run = run == &S->idle_run ? NULL : run;
 }
 

@@ -139,6 +139,15 @@ static bool has_own_place(const SHLError *e, const char *text, size_t length) {
   return false;
 }
 
+/// [-0, +0, -] The message of a call that was stopped while the host worked for it: `message` holds what that was.
+static void describe_work(SHLError *e, const char *place, const SHLRun *whose, int cap) {
+  long long limit = cap == SHL_CAP_LOOKUPS ? SHL_LOAD_LOOKUPS_NS : cap == SHL_CAP_ELAPSED ? whose->elapsed_ns : whose->native_ns;
+  char shown[WORK_TEXT * 4];
+  shl_escape(shown, sizeof shown, e->message, strnlen(e->message, WORK_TEXT));
+  snprintf(e->message, sizeof e->message, "%sstopped: it was still %s when its lookups, and the functions it called, had taken %lld ms", place, shown,
+           limit / 1000000);
+}
+
 /// [-0, +0, -] The record for the error object at `index`. Takes what the message handler kept. NULL: no memory.
 SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index) {
   SHLRun *run = S->run;
@@ -153,7 +162,8 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
     const SHLRun *whose = run->inherited ? run->root : run;
     e->inherited = run->inherited;
     e->outside = status == SHL_KILLED_TIME && run->cap != SHL_CAP_SCRIPT;
-    if (status == SHL_KILLED_TIME && whose->script_ns > 0) {
+    if (status == SHL_KILLED_TIME && *e->message) describe_work(e, place, whose, run->cap);
+    else if (status == SHL_KILLED_TIME && whose->script_ns > 0) {
       static const char *const forms[] = {"%sstopped: %sran longer than %lld ms", "%sstopped: %sthe functions it called ran longer than %lld ms",
                                           "%sstopped: %swaited longer than %lld ms"};
       int64_t limit = run->cap == SHL_CAP_NATIVE ? whose->native_ns : run->cap == SHL_CAP_ELAPSED ? whose->elapsed_ns : whose->script_ns;
@@ -323,7 +333,7 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   run->mark = 0;
   run->root = run;
   run->up = t->run;
-  run->inherited = run->is_free = run->is_stuck = run->waits = false;
+  run->inherited = run->is_free = run->is_stuck = run->waits = run->host_works = false;
   run->nested = 0;
   run->given = 0;
   run->gave_too_much = false;

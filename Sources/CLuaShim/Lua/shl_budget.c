@@ -59,17 +59,19 @@ static void start_clock(SHLRun *run, int64_t now) {
   run->looked_cpu = shl_cpu();
   run->exempt_at = shl_thread.exempt_ticks;
   run->away_ticks = run->free_ticks = 0;
+  for (int kind = 0; kind < SHL_WORK_KINDS; kind++) run->work_ns[kind] = 0;
   run->deadline = now + least(run->script_ns, least(run->native_ns, run->elapsed_ns));
 }
 
 /// Is one of the three limits passed? What a busy machine takes away is no time of the thread's, so only the third, which is much
 /// larger, counts it. Time away is known by the clock alone: more of it is taken off than the thread can have used, never less.
-static bool passed(SHLRun *run, int64_t now, bool is_away) {
+/// `away_since`: when what is no time of the script's own began, and lasts; 0: it does not.
+static bool passed(SHLRun *run, int64_t now, uint64_t away_since) {
   if (now <= run->deadline) return false;
   uint64_t counter = shl_ticks(), ticks = counter - run->looked_ticks;
   int64_t elapsed = now - run->looked_at;
   int64_t free_ns = in_ns(elapsed, ticks, run->free_ticks + (shl_thread.exempt_ticks - run->exempt_at));
-  int64_t away_ns = in_ns(elapsed, ticks, run->away_ticks + (is_away ? counter - run->away_since : 0));
+  int64_t away_ns = in_ns(elapsed, ticks, run->away_ticks + (away_since ? counter - away_since : 0));
   int64_t all = shl_cpu() - run->looked_cpu - free_ns, script = all - away_ns;
   int64_t wall = elapsed - free_ns;
   if (script > run->script_ns) run->cap = SHL_CAP_SCRIPT;
@@ -84,11 +86,11 @@ static bool passed(SHLRun *run, int64_t now, bool is_away) {
 }
 
 /// Did this run, or the outermost one of the thread, use up its time?
-static bool is_over(SHLRun *run) {
+static bool is_over_away(SHLRun *run, uint64_t away_since) {
   int64_t now = shl_now();
   if (run->script_ns >= 0) {
     if (run->deadline == 0) start_clock(run, now);
-    else if (passed(run, now, false)) return true;
+    else if (passed(run, now, away_since)) return true;
   }
   SHLRun *root = run->root;
   if (root == run || root->script_ns < 0) return false;
@@ -96,7 +98,7 @@ static bool is_over(SHLRun *run) {
     start_clock(root, now);
     return false;
   }
-  if (!passed(root, now, true)) return false;
+  if (!passed(root, now, root->away_since)) return false;
   run->cap = root->cap;
   run->inherited = true;
   for (SHLRun *r = run->up; r; r = r->up) {
@@ -107,6 +109,8 @@ static bool is_over(SHLRun *run) {
   }
   return true;
 }
+
+static bool is_over(SHLRun *run) { return is_over_away(run, 0); }
 
 /// [-0, +0, e] Stops a run whose time is over.
 static void look_at_clock(lua_State *L, SHLRun *run) {
@@ -163,6 +167,65 @@ SHL_NOINLINE void shl_settle(SHLRun *run) {
   if (up->left >= 0 || up->kill) return;
   mark_killed(shl_state_of(up->L), up, SHL_KILLED_INSTRUCTIONS);
   up->inherited = up != up->root;
+}
+
+// MARK: Long work of the host
+
+/// What this thread works for: the innermost run, whose host function is under way. NULL: functions of the program run, or an original.
+static SHLRun *worked_for(SHLThread *t) {
+  SHLRun *run = t->run;
+  return run && (run->host_works || shl_lock_is_mine(&shl_state_of(run->L)->lock)) ? run : NULL;
+}
+
+bool shl_work_begin(int32_t kind) {
+  SHLThread *t = &shl_thread;
+  SHLRun *run = worked_for(t);
+  if (!run || t->work == run || kind < 0 || kind >= SHL_WORK_KINDS) return false;
+  if (run->deadline == 0) start_clock(run, shl_now());
+  t->work = run;
+  t->work_kind = kind;
+  t->work_since = shl_ticks();
+  t->work_cpu = t->exempt_depth ? shl_cpu() : 0;
+  return true;
+}
+
+/// While a script is loaded, what is not charged has limits of its own.
+static bool exempt_is_over(SHLThread *t, SHLRun *run) {
+  int64_t limit = t->work_kind == SHL_WORK_LOOKUP ? SHL_LOAD_LOOKUPS_NS : run->native_ns;
+  if (run->work_ns[t->work_kind] + shl_cpu() - t->work_cpu <= limit) return false;
+  run->cap = t->work_kind == SHL_WORK_LOOKUP ? SHL_CAP_LOOKUPS : SHL_CAP_NATIVE;
+  return true;
+}
+
+bool shl_work_is_over(void) {
+  SHLThread *t = &shl_thread;
+  SHLRun *run = t->run;
+  if (!run || t->work != run) return false;
+  if (run->kill) return true;
+  SHLState *S = shl_state_of(run->L);
+  bool is_over;
+  if (run->script_ns < 0) is_over = SHL_READ(S->interrupted);
+  else if (t->work_cpu) is_over = exempt_is_over(t, run);
+  else is_over = is_over_away(run, run->host_works ? run->away_since : t->work_since);
+  // The state may be another thread's while the host works without its lock: then its figures are left alone.
+  if (is_over) mark_killed(run->host_works ? NULL : S, run, SHL_KILLED_TIME);
+  return is_over;
+}
+
+void shl_work_end(const char *what, size_t length) {
+  SHLThread *t = &shl_thread;
+  SHLRun *run = t->run;
+  bool is_ours = run && t->work == run;
+  t->work = NULL;
+  if (!is_ours) return;
+  if (t->work_cpu) run->work_ns[t->work_kind] += shl_cpu() - t->work_cpu;
+  else if (!run->host_works) run->away_ticks += shl_ticks() - t->work_since;
+  if (!what || !run->kill) return;
+  if (!run->error) run->error = calloc(1, sizeof *run->error);
+  if (!run->error) return;
+  size_t n = length < WORK_TEXT - 1 ? length : WORK_TEXT - 1;
+  memcpy(run->error->message, what, n);
+  run->error->message[n] = 0;
 }
 
 /// [-0, +0, e] Takes so many units, about an instruction each, from the run, and stops it where it has none left.

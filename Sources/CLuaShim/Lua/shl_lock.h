@@ -40,6 +40,10 @@ typedef struct SHLThread {
   uint64_t exempt_ticks;        // time that no script is charged for
   uint64_t exempt_since;
   int32_t exempt_depth;
+  struct SHLRun *work;          // whose long work the host does now: compared with `run`, never followed
+  uint64_t work_since;
+  int64_t work_cpu;             // the thread's time when it began, where it is exempt; 0: it is not
+  int32_t work_kind;
 } SHLThread;
 extern _Thread_local SHLThread shl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -369,6 +369,22 @@ void shl_overdue(SHLCallback *cb);
 /// How many calls into states are under way on this thread. May be asked in signal handlers.
 uint64_t shl_calls_under_way(void);
 
+/// What the host does for a script that takes longer the larger the program is. In a handler it counts for the native limit. While a script is
+/// loaded and is exempt, it has limits of its own: SHL_LOAD_LOOKUPS_NS for all lookups of a load, the native limit for all hooks.
+typedef enum SHLWork { SHL_WORK_LOOKUP, SHL_WORK_HOOKS, SHL_WORK_KINDS } SHLWork;
+#define SHL_LOAD_LOOKUPS_NS 10000000000
+
+/// [-0, +0, -] Such work begins on this thread. False: no script is charged for it, or it is part of one that was begun; do not end it.
+bool shl_work_begin(int32_t kind);
+/// [-0, +0, -] Asked every few hundred steps: the time of the call is over. It is stopped when the host function returns; the work is to be given up.
+bool shl_work_is_over(void);
+/// [-0, +0, -] It ends. `what` (NULL: it was not given up) is for the message of the call that is stopped.
+void shl_work_end(const char *what, size_t length);
+/// [-0, +0, -] The call that runs the host function is being stopped: what was found out may be half of it.
+bool shl_is_stopped(SHLCallback *cb);
+/// As shl_unlock_all, where nothing but the host works until shl_relock: its work is limited, too.
+SHLUnlocked shl_unlock_working(SHLScope *scope);
+
 /// [-0, +0, -] What this thread does between the two is the host's own work (finding out how a function is called), and no script is
 /// charged for it. May be nested.
 void shl_exempt_begin(void);

@@ -131,7 +131,7 @@ extension CallError {
     case .absent(let name, _, let nearest): self = .noMember(selector: name, type: nil, nearest: nearest)
     case .noSelectorInType(let name, let type, let nearest): self = .noMember(selector: name, type: type, nearest: nearest)
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
-    case .noType, .noImport, .badPrototype: self = .notFound(error.description)
+    case .noType, .noImport, .badPrototype, .badPattern: self = .notFound(error.description)
     }
   }
 }

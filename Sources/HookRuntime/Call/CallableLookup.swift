@@ -38,7 +38,8 @@ package final class CallableLookup: @unchecked Sendable {
       if let known = bySelector[selector] { return try known.get() }
       let made: Result<Made, CallError>
       do throws(CallError) { made = .success(try find(selector)) } catch { made = .failure(error) }
-      bySelector[selector] = made
+      // Of a search that was given up nothing is known.
+      if !LimitedWork.isOver { bySelector[selector] = made }
       return try made.get()
     }
     return try made.callable(on: type)

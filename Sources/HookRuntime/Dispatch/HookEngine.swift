@@ -150,13 +150,21 @@ public final class HookEngine: @unchecked Sendable {
     if hasImports { for index in requests.indices { requests[index].family.pinImporters() } }
     // Images that appeared since they were looked for.
     defer { if hasImports { divertNewImports() } }
-    var report = installNow(requests, gone, atomically: atomically, layer: layer)
-    report.addDoubts(about: requests, doubts)
+    let report = LimitedWork.doing(.hooks, Self.named(requests)) { [requests] in
+      var report = installNow(requests, gone, atomically: atomically, layer: layer)
+      report.addDoubts(about: requests, doubts)
+      return report
+    }
     if report.chosen.contains(where: \.backEnd.hasMoreLater) {
       watchImages()
       tablesAppeared()
     }
     return report
+  }
+
+  /// For the message where the work is given up.
+  private static func named(_ requests: [HookRequest]) -> String {
+    "hooking '\(requests.first?.family.selector ?? "")'" + (requests.count > 1 ? " and \(requests.count - 1) more functions" : "")
   }
 
   /// Keeps the images of the requests in memory; answers those that are gone.
@@ -191,6 +199,7 @@ public final class HookEngine: @unchecked Sendable {
         report.refused.append((requests[index].family.selector, .imageGone(requests[index].image.path)))
       }
       for index in requests.indices where !isGone(index) {
+        if LimitedWork.isOver { break }
         switch check(requests[index], index, candidates.count, round, layer) {
         case .success(let candidate):
           guard let candidate else { continue }
@@ -198,6 +207,12 @@ public final class HookEngine: @unchecked Sendable {
           candidates.append(candidate)
         case .failure(let reason): report.refused.append((requests[index].family.selector, reason))
         }
+      }
+      // Whoever asked for them is being stopped.
+      if LimitedWork.isOver {
+        candidates.forEach(drop)
+        report.refused = []
+        return report
       }
       if !(atomically && !report.refused.isEmpty) { divert(&candidates, requests, atomically, &report) }
       if atomically, !report.refused.isEmpty {

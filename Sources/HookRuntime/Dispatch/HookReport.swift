@@ -42,6 +42,7 @@ extension HookEngine.Report {
     let elsewhere = Set(chosen.map(\.selector))
     for request in requests where request.backEnd ?? .entry == .entry && installed.contains(request.family.key) {
       if elsewhere.contains(request.family.selector) { continue }
+      if LimitedWork.isOver { return }
       for doubt in request.image.doubts(about: request.family, depth: depth) { doubts.append((request.family.selector, doubt)) }
     }
   }

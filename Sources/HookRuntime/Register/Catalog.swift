@@ -62,8 +62,9 @@ package final class ImageCatalog: @unchecked Sendable {
   }
 
   /// Families whose selector matches, in address order of their first bodies.
-  package func families(matching pattern: SelectorPattern) -> [Family] {
-    families(words: pattern.requiredWords, pattern.meansClosures ? .closures : .functions) { name, declaration in
+  /// - Parameter limited: given up with `LimitedWork.isOver`; nothing may be kept of the answer then.
+  package func families(matching pattern: SelectorPattern, limited: Bool = false) -> [Family] {
+    families(words: pattern.requiredWords, pattern.meansClosures ? .closures : .functions, limited: limited) { name, declaration in
       // `Secret#Cart.swift` needs the file names, a pattern without files matches whatever the file.
       func spell(_ text: String) -> String {
         pattern.namesFiles ? PrivateNames.resolved(text, module: declaration.module, inlineTable) : PrivateNames.stripped(text)
@@ -113,11 +114,13 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Families of functions and accessors whose names hold the words and whose declaration is wanted.
   func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] { families(words: words, .functions, isWanted) }
 
-  private func families(words: [[UInt8]], _ kinds: Kinds, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
+  private func families(words: [[UInt8]], _ kinds: Kinds, limited: Bool = false, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
       var order: [String] = []
       var found: [String: Family] = [:]
+      var steps = LimitedWork.Steps()
       for symbol in symbols.candidates(words: words) {
+        if limited, steps.areOver() { return [] }
         guard let match = parse(symbol, kinds) else { continue }
         let declaration = match.declaration
         let name = declaration.selectorName
@@ -129,14 +132,16 @@ package final class ImageCatalog: @unchecked Sendable {
             selector: PrivateNames.stripped(name), declaration: declaration, key: declaration.familyName, imagePath: path, bodies: [body])
         }
       }
-      return order.map { found[$0]! }.map(settled)
+      return order.compactMap { limited && steps.areOver() ? nil : settled(found[$0]!) }
     }
   }
 
   /// Calls `visit` with every selector name of hookable kind; stops when it answers false.
   package func eachSelector(_ visit: (String, Declaration, ImageSymbol) -> Bool) {
     lock.withLock {
+      var steps = LimitedWork.Steps()
       for symbol in symbols.candidates(words: []) {
+        if steps.areOver() { return }
         guard let match = parse(symbol, .functions) else { continue }
         if !visit(match.declaration.selectorName, match.declaration, match.symbol) { return }
       }
@@ -420,11 +425,15 @@ package final class ProcessCatalog: @unchecked Sendable {
     return pattern.module == nil ? all.filter(\.isMainProgram) : all
   }
 
-  /// - Parameter toCall: only what calls of the functions need.
-  package func families(matching pattern: SelectorPattern, toCall: Bool = false, where isMeant: ((Family) -> Bool)? = nil) -> [(ImageCatalog, Family)] {
+  /// - Parameters:
+  ///   - toCall: only what calls of the functions need.
+  ///   - limited: given up with `LimitedWork.isOver`.
+  package func families(
+    matching pattern: SelectorPattern, toCall: Bool = false, limited: Bool = false, where isMeant: ((Family) -> Bool)? = nil
+  ) -> [(ImageCatalog, Family)] {
     // What C functions lead to the loader is asked, which may wait for a thread that waits for `lock`.
-    if let selector = CSelector(pattern.text) { return imports(matching: selector) + current().families(matching: pattern) }
-    guard !pattern.isGlob else { return current().families(matching: pattern, where: isMeant) }
+    if let selector = CSelector(pattern.text) { return imports(matching: selector) + current().families(matching: pattern, limited: limited) }
+    guard !pattern.isGlob else { return current().families(matching: pattern, limited: limited, where: isMeant) }
     // Many patches may hook one selector: names are looked up once for each set of images.
     return lock.withLock {
       _ = current()
@@ -434,9 +443,9 @@ package final class ProcessCatalog: @unchecked Sendable {
       }
       if let known = remembered[pattern] { return known }
       // Who calls remembers what was found, and hooks need more.
-      if toCall { return current().families(matching: pattern, toCall: true) }
-      let found = current().families(matching: pattern)
-      remembered[pattern] = found
+      if toCall { return current().families(matching: pattern, toCall: true, limited: limited) }
+      let found = current().families(matching: pattern, limited: limited)
+      if !limited || !LimitedWork.isOver { remembered[pattern] = found }
       return found
     }
   }

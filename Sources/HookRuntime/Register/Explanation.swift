@@ -4,7 +4,9 @@ private import SwiftMangling
 package enum Explanation {
   /// - Parameter images: the program's; this process's when nil.
   package static func text(_ found: [(ImageCatalog, Family)], among images: [ImageCatalog]? = nil) -> String {
-    found.map { text($0.1, $0.0, among: images) }.joined(separator: "\n")
+    var texts: [String] = []
+    for (image, family) in found where !LimitedWork.isOver { texts.append(text(family, image, among: images)) }
+    return texts.joined(separator: "\n")
   }
 
   package static func text(_ family: Family, _ image: ImageCatalog, among images: [ImageCatalog]? = nil) -> String {

@@ -11,10 +11,16 @@ extension [ImageCatalog] {
   /// - Parameter toCall: without the copies in conformances' tables, for which the members of that name of all types are read: a call enters
   ///   the function itself.
   /// - Parameter isMeant: of a glob, those that are wanted; the copies in conformances' tables are not looked for of others.
-  package func families(matching pattern: SelectorPattern, toCall: Bool = false, where isMeant: ((Family) -> Bool)? = nil) -> [(ImageCatalog, Family)] {
+  /// - Parameter limited: given up with `LimitedWork.isOver`; nothing may be kept of the answer then.
+  package func families(
+    matching pattern: SelectorPattern, toCall: Bool = false, limited: Bool = false, where isMeant: ((Family) -> Bool)? = nil
+  ) -> [(ImageCatalog, Family)] {
     let wanted = pattern.module == nil ? filter(\.isMainProgram) : self
-    let own = wanted.flatMap { image in image.families(matching: pattern).filter { isMeant?($0) ?? true }.map { (image, $0) } }
-    let named = toCall ? own : own.withWitnessCopies()
+    let own = wanted.flatMap { image in
+      image.families(matching: pattern, limited: limited).filter { isMeant?($0) ?? true }.map { (image, $0) }
+    }
+    if limited, LimitedWork.isOver { return [] }
+    let named = toCall ? own : own.withWitnessCopies(limited: limited)
     // A glob for members of one type may name a protocol's; others name what types have.
     if pattern.isGlob { return pattern.isOfOneContext ? RequirementFamilies(named, pattern, self).found : named }
     // What is a type's own member is no requirement; of a protocol's name there may be default implementations.

@@ -13,6 +13,8 @@ package enum LookupError: Error, Equatable, Sendable {
   /// `importers`: images that do import it, where others were asked for.
   case noImport(String, importer: String?, importers: [String], nearest: [String])
   case badPrototype(String)
+  /// What cannot be a pattern, and why.
+  case badPattern(String)
 }
 
 extension LookupError {
@@ -20,7 +22,7 @@ extension LookupError {
   package var mayAppear: Bool {
     switch self {
     case .noSelector, .absent, .noSelectorInType, .noType, .noImport: true
-    case .ambiguous, .badPrototype: false
+    case .ambiguous, .badPrototype, .badPattern: false
     }
   }
 }
@@ -37,7 +39,7 @@ extension LookupError: CustomStringConvertible {
         + (importers.isEmpty
           ? Self.advice(nearest)
           : "; \(importers.prefix(4).map { "'\($0)'" }.joined(separator: ", "))\(importers.count > 4 ? " and others" : "") \(importers.count == 1 ? "does" : "do")")
-    case .badPrototype(let text): text
+    case .badPrototype(let text), .badPattern(let text): text
     case .ambiguous(let name, let candidates):
       "'\(name)' is ambiguous: \(candidates.prefix(4).map { "'\($0)'" }.joined(separator: ", "))"
         + (candidates.count > 4 ? " and \(candidates.count - 4) more" : "") + "; spell the types"
@@ -64,10 +66,18 @@ package enum SelectorLookup {
   ) -> Result<[(ImageCatalog, Family)], LookupError> {
     // Reading a name takes time that grows with its length; what the compiler makes is far shorter.
     guard text.utf8.count <= mostBytes else { return .failure(.noSelector("\(text.prefix(60))…", nearest: [])) }
+    return LimitedWork.doing(.lookup, "looking for '\(text)'") { find(text, suggesting: suggesting, toCall: toCall, where: isMeant) }
+  }
+
+  private static func find(
+    _ text: String, suggesting: Bool, toCall: Bool, where isMeant: ((Family) -> Bool)?
+  ) -> Result<[(ImageCatalog, Family)], LookupError> {
     let suggesting = suggesting && text.utf8.count <= mostToCompare
     if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
-    let found = ProcessCatalog.shared.families(matching: pattern, toCall: toCall, where: isMeant)
+    if let problem = pattern.problem { return .failure(.badPattern(problem)) }
+    let found = ProcessCatalog.shared.families(matching: pattern, toCall: toCall, limited: true, where: isMeant)
+    if LimitedWork.isOver { return .failure(.noSelector(text, nearest: [])) }
     if found.isEmpty { return .failure(suggesting ? miss(text, pattern) : .noSelector(text, nearest: [])) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
     // What carries out a protocol's requirement is many by nature; overloads of requirements are not one.
@@ -120,6 +130,10 @@ package enum SelectorLookup {
   /// Why `name` is no type, nil when it is one.
   package static func typeProblem(_ name: String) -> String? {
     guard name.utf8.count <= mostToCompare * 4 else { return LookupError.noType("\(name.prefix(60))…", nearest: []).description }
-    return TypeCatalog.shared.contains(name) ? nil : LookupError.noType(name, nearest: NearestNames.types(to: name)).description
+    return LimitedWork.doing(.lookup, "looking for the type '\(name)'") { problem(ofType: name) }
+  }
+
+  private static func problem(ofType name: String) -> String? {
+    TypeCatalog.shared.contains(name) ? nil : LookupError.noType(name, nearest: NearestNames.types(to: name)).description
   }
 }

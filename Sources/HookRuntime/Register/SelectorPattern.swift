@@ -45,6 +45,7 @@ package struct SelectorPattern: Sendable, Hashable {
       }
     }
     self.text = text
+    namesFiles = Self.owner(of: text, meansClosures: meansClosures).utf8.contains(UInt8(ascii: "#"))
     self.tokens = tokens
     // A C function's images and prototype may hold stars, too.
     let isOneFunction = body.hasPrefix("C.") && !body.prefix { $0 != " " && $0 != "(" }.contains("*")
@@ -56,10 +57,22 @@ package struct SelectorPattern: Sendable, Hashable {
   }
 
   /// The pattern tells private types apart by their files (`Secret#Cart.swift`).
-  package var namesFiles: Bool { owner.contains("#") }
+  package let namesFiles: Bool
+
+  /// A name that is matched costs at most its length for each wildcard.
+  private static let mostWildcards = 32
+
+  /// Why nothing is looked for that matches it.
+  package var problem: String? {
+    let count = isGlob ? tokens.count { if case .byte = $0 { false } else { true } } : 0
+    guard count > Self.mostWildcards else { return nil }
+    return "'\(text.prefix(60))\(text.utf8.count > 60 ? "…" : "")' has \(count) wildcards, and a pattern has at most \(Self.mostWildcards); '**' stands for any text"
+  }
 
   /// The text without the closures it begins with: `Shop.Cart.add(_:)` of `closure #1 in Shop.Cart.add(_:)`.
-  private var owner: Substring {
+  private var owner: Substring { Self.owner(of: text, meansClosures: meansClosures) }
+
+  private static func owner(of text: String, meansClosures: Bool) -> Substring {
     guard meansClosures else { return text[...] }
     var rest = text[...].trimmed()
     while rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure "),

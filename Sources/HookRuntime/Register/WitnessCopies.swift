@@ -5,9 +5,11 @@ internal import SwiftMangling
 
 extension [(ImageCatalog, Family)] {
   /// The families, methods of types with what conformances' tables have in their stead.
-  func withWitnessCopies() -> Self {
+  func withWitnessCopies(limited: Bool) -> Self {
     let isFew = count <= Self.few
+    var steps = LimitedWork.Steps()
     return map { image, family in
+      if limited, steps.areOver() { return (image, family) }
       let copies = image.witnessCopies(of: family, isOneOfMany: !isFew)
       if copies.isEmpty { return (image, family) }
       var family = family

@@ -4,7 +4,9 @@ package enum EditDistance {
   package static func closest(_ names: [String], to text: String, most: Int) -> [String] {
     let wanted = Array(text.utf8)
     let bound = max(1, wanted.count / 5)
+    var steps = LimitedWork.Steps()
     let near = names.uniqued().compactMap { name -> (Int, String)? in
+      if steps.areOver() { return nil }
       let distance = editDistance(wanted, Array(name.utf8), bound: bound)
       return distance <= bound ? (distance, name) : nil
     }

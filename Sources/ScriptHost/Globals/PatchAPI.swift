@@ -13,6 +13,7 @@ enum PatchAPI {
     let state = patch.state
     HostTime.tell(shl_exempt_begin, shl_exempt_end)
     shl_report_waits(hkt_note_waited)
+    LimitedWork.limit(by: .init(begin: shl_work_begin, isOver: shl_work_is_over, end: shl_work_end))
     var problem = SHL_OK
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
@@ -250,7 +251,7 @@ enum PatchAPI {
   private static let explainMethod: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let selector = patch.selectors[Int(callback[0].h.a)]
-      return callback.done(Explanation.text(zip(selector.images, selector.families).map { ($0, $1) }))
+      return callback.done(explanation(of: zip(selector.images, selector.families).map { ($0, $1) }, selector.text))
     }
   }
 
@@ -260,10 +261,14 @@ enum PatchAPI {
       switch SelectorLookup.resolve(text) {
       case .success(let found):
         defer { callback.spent() }
-        return callback.done(Explanation.text(found))
+        return callback.done(explanation(of: found, text))
       case .failure(let problem): return callback.fail(problem.description)
       }
     }
+  }
+
+  private static func explanation(of found: [(ImageCatalog, Family)], _ text: String) -> String {
+    LimitedWork.doing(.lookup, "explaining '\(text)'") { Explanation.text(found) }
   }
 
   // MARK: log

@@ -150,6 +150,11 @@ enum HookAPI {
       HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd, mayChoose: true)
     }
     let report = patch.asHost { HookEngine.shared.install(requests, layer: batch.layer) }
+    // It takes longer than a handler may: nothing of it stays.
+    if callback.isStopped {
+      _ = HookEngine.shared.remove(report.tokens.map(\.token))
+      return -1
+    }
     batch.add(report)
     // Bodies in another image may be refused: then it is hooked in part.
     if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {

@@ -77,10 +77,11 @@ final class MemberCache {
   private var types: [String: Metadata] = [:]
 
   /// Looks something up with the state's lock given back.
-  private func away<T>(_ callback: LuaCallback, _ look: () -> T) throws(CallError) -> T {
-    let unlocked = shl_unlock_all(callback.scope)
-    let found = look()
+  private func away<T>(_ callback: LuaCallback, for name: String, _ look: () -> T) throws(CallError) -> T {
+    let unlocked = shl_unlock_working(callback.scope)
+    let found = LimitedWork.doing(.lookup, "looking for '\(name)'", look)
     guard shl_relock(callback.scope, unlocked) == SHL_OK else { throw .notFound("the state was given up") }
+    if callback.isStopped { throw .notFound("the lookup was given up") }
     return found
   }
 
@@ -98,7 +99,7 @@ final class MemberCache {
     } else if let why = refusal?(CallCheck.name(type), LuaWord.swiftName(key.name)) {
       return Found(.missing(why), of: type)
     } else {
-      member = try away(callback) { Found(Self.find(key.name, type, isStatic), of: type) }
+      member = try away(callback, for: key.name) { Found(Self.find(key.name, type, isStatic), of: type) }
     }
     // What is missing may come with another image.
     if case .missing = member.member { return member }
@@ -113,9 +114,9 @@ final class MemberCache {
     if let known = sends[key] { return known }
     let changes = LoadedImages.changeCount
     if let absence = missing[key], absence.changes == changes { throw absence.error }
-    let found: Result<BoundCall, CallError> = try away(callback) {
+    let found: Result<BoundCall, CallError> = try away(callback, for: member) {
       do throws(CallError) {
-        let callable = try CallableLookup.shared.callable(member, of: type, isStatic: isStatic)
+        let callable = try CallableLookup.shared.callable(member, of: type, isStatic: isStatic).forScripts()
         if callable.owner != nil { try CallCheck.type(type, for: callable) }
         return .success(BoundCall(callable: callable, entry: VirtualCall.entry(of: callable, for: type)))
       } catch { return .failure(error) }
@@ -132,7 +133,7 @@ final class MemberCache {
   /// The type of that name.
   func type(_ name: String, _ callback: LuaCallback) throws(CallError) -> Metadata {
     if let known = types[name] { return known }
-    let found: Result<Metadata, CallError> = try away(callback) {
+    let found: Result<Metadata, CallError> = try away(callback, for: name) {
       if let type = TypeCatalog.shared.descriptor(name)?.metadata() { return .success(type) }
       return .failure(.notFound(SelectorLookup.typeProblem(name) ?? "type '\(name)' is generic; its type arguments are not in its name"))
     }
@@ -144,8 +145,8 @@ final class MemberCache {
   /// The function an exact selector means.
   func function(_ selector: String, _ callback: LuaCallback) throws(CallError) -> Callable {
     if let known = functions[selector] { return known }
-    let found: Result<Callable, CallError> = try away(callback) {
-      do throws(CallError) { return .success(try CallableLookup.shared.callable(selector)) } catch { return .failure(error) }
+    let found: Result<Callable, CallError> = try away(callback, for: selector) {
+      do throws(CallError) { return .success(try CallableLookup.shared.callable(selector).forScripts()) } catch { return .failure(error) }
     }
     let callable = try found.get()
     functions[selector] = callable
@@ -164,7 +165,7 @@ final class MemberCache {
     case .methods(let selectors)? where field == nil:
       return .methods(
         selectors.map { selector in
-          do throws(CallError) { return .callable(bind(try CallableLookup.shared.callable(selector, on: type))) } catch {
+          do throws(CallError) { return .callable(bind(try CallableLookup.shared.callable(selector, on: type).forScripts())) } catch {
             return .refused(selector: selector, error)
           }
         })

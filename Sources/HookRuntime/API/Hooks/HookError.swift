@@ -78,6 +78,7 @@ extension HookError {
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
     case .noType(let name, let nearest): self = .typeNotFound(name, nearest: nearest)
     case .noImport, .badPrototype: self = .importNotFound(error.description)
+    case .badPattern(let text): self = .refused(selector: String(text.prefix(60)), code: "pattern", reason: text)
     }
   }
 
