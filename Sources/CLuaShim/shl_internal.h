@@ -87,7 +87,7 @@ typedef struct SHLRun {
   uint64_t away_ticks;      // time since then in functions the script called
   uint64_t free_ticks;      // in the original, which runs without the script too
   uint64_t away_since;
-  int64_t work_ns[SHL_WORK_KINDS];  // exempt work of the host since then, by kind
+  int64_t work_ns[SHL_WORK_KINDS];  // work of the host since then while a script is loaded, by kind
   uint64_t mark;            // when a native call last looked at the counter, 0: never
   struct SHLRun *up;        // what this thread was running in any state before; NULL: this is the outermost
   struct SHLRun *root;      // the outermost

@@ -241,6 +241,7 @@ static void restore(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current
   S->run = run;
   run->current = current;
   run->host_works = false;
+  shl_thread.work = NULL;
   shl_thread.run = run == &S->idle_run ? NULL : run;
 }
 

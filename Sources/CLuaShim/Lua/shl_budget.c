@@ -185,12 +185,14 @@ bool shl_work_begin(int32_t kind) {
   t->work = run;
   t->work_kind = kind;
   t->work_since = shl_ticks();
-  t->work_cpu = t->exempt_depth ? shl_cpu() : 0;
+  t->work_is_exempt = t->exempt_depth != 0;
+  // Only a load has a native limit above that of its lookups.
+  t->work_cpu = t->work_is_exempt || run->native_ns > SHL_LOAD_LOOKUPS_NS ? shl_cpu() : 0;
   return true;
 }
 
-/// While a script is loaded, what is not charged has limits of its own.
-static bool exempt_is_over(SHLThread *t, SHLRun *run) {
+/// While a script is loaded, its lookups have a limit of their own, and hooks one beside what is charged.
+static bool load_is_over(SHLThread *t, SHLRun *run) {
   int64_t limit = t->work_kind == SHL_WORK_LOOKUP ? SHL_LOAD_LOOKUPS_NS : run->native_ns;
   if (run->work_ns[t->work_kind] + shl_cpu() - t->work_cpu <= limit) return false;
   run->cap = t->work_kind == SHL_WORK_LOOKUP ? SHL_CAP_LOOKUPS : SHL_CAP_NATIVE;
@@ -205,8 +207,8 @@ bool shl_work_is_over(void) {
   SHLState *S = shl_state_of(run->L);
   bool is_over;
   if (run->script_ns < 0) is_over = SHL_READ(S->interrupted);
-  else if (t->work_cpu) is_over = exempt_is_over(t, run);
-  else is_over = is_over_away(run, run->host_works ? run->away_since : t->work_since);
+  else if (t->work_cpu && load_is_over(t, run)) is_over = true;
+  else is_over = !t->work_is_exempt && is_over_away(run, run->host_works ? run->away_since : t->work_since);
   // The state may be another thread's while the host works without its lock: then its figures are left alone.
   if (is_over) mark_killed(run->host_works ? NULL : S, run, SHL_KILLED_TIME);
   return is_over;
@@ -219,7 +221,7 @@ void shl_work_end(const char *what, size_t length) {
   t->work = NULL;
   if (!is_ours) return;
   if (t->work_cpu) run->work_ns[t->work_kind] += shl_cpu() - t->work_cpu;
-  else if (!run->host_works) run->away_ticks += shl_ticks() - t->work_since;
+  if (!t->work_is_exempt && !run->host_works) run->away_ticks += shl_ticks() - t->work_since;
   if (!what || !run->kill) return;
   if (!run->error) run->error = calloc(1, sizeof *run->error);
   if (!run->error) return;

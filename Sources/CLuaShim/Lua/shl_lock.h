@@ -42,8 +42,9 @@ typedef struct SHLThread {
   int32_t exempt_depth;
   struct SHLRun *work;          // whose long work the host does now: compared with `run`, never followed
   uint64_t work_since;
-  int64_t work_cpu;             // the thread's time when it began, where it is exempt; 0: it is not
+  int64_t work_cpu;             // the thread's time when it began; 0: nothing asks for it
   int32_t work_kind;
+  bool work_is_exempt;
 } SHLThread;
 extern _Thread_local SHLThread shl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

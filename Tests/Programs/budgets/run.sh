@@ -49,6 +49,43 @@ timeout 5 "$scripthost" run --state state --patches reads.lua -- ./held <input >
 exec 4>&-
 says 'reading from a terminal is told' run.err "'Swift.readLine(strippingNewline:)' has not returned for 2 s"
 
+# The functions of Foundation that only wait, or end the thread.
+swiftc -swift-version 5 -O -module-name Far "$here/far.swift" -o "$work/far"
+# far NAME TEXT: runs that program with a handler of this text. In run.ms: how long it took.
+far() {
+  printf 'patch { id = "%s" }\nmethod "Far.work(_:)":before(function(call)\n%s\nend)\n' "$1" "$2" >"$1.lua"
+  local begin
+  begin=$(date +%s%3N)
+  capture run timeout -s KILL 60 "$scripthost" run --state state --patches "$1.lua" -- ./far
+  echo $(($(date +%s%3N) - begin)) >run.ms
+}
+refuses() {
+  far "$1" "swift.call($2)"
+  check "$1: the program ends as without it" [ "$(cat run.out)" = 'far 8' ]
+  says "$1: it is refused" run.err "cannot call"
+  says "$1: with the reason" run.err "$3"
+}
+refuses exits '"static Foundation.Thread.exit()"' 'it ends the thread that it is called on'
+refuses sleeps_by_name '"static Foundation.Thread.sleep(forTimeInterval:)", 15' "it only waits, and the program's thread with it; 'timer.after' calls a function later"
+
+# MARK: Lookups, which no instruction interrupts
+
+# looks NAME TEXT SENTENCE: it is told, and the program ends not much later than without it.
+looks() {
+  far "$1" "$2"
+  check "$1: the program ends as without it" [ "$(cat run.out)" = 'far 8' ]
+  says "$1: it is told what took so long" run.err "$3"
+  check "$1: $(cat run.ms) ms" [ "$(cat run.ms)" -lt 8000 ]
+}
+looks explains 'explain("Swift.**")' "stopped: it was still"
+looks explains_again 'while true do pcall(explain, "Foundation.*.*") end' 'stopped: it was still'
+looks hooks_all 'for i = 1, 9 do method("Swift.**"):before(function() end, { max = 1000000 }) end' 'stopped: it was still'
+looks wildcards 'method("H." .. ("*a"):rep(6500))' 'has 6500 wildcards, and a pattern has at most 32'
+printf 'patch { id = "loads" }\nfor i = 1, 2000 do pcall(method, "Foundation.Nothing" .. i .. ".nothing(_:)") end\nerror("all were looked for")\n' >loads.lua
+capture run timeout -s KILL 60 "$scripthost" run --state state --patches loads.lua -- ./far
+check 'lookups while a patch is loaded: the program ends as without it' [ "$(cat run.out)" = 'far 8' ]
+check 'lookups while a patch is loaded: it is told what took so long' grep -qE "stopped: it was still looking for 'Foundation.Nothing[0-9]*|all were looked for" run.err
+
 # MARK: What Swift keeps
 
 kept() {

@@ -142,6 +142,52 @@ case("handler calls itself", "return s:down(n + 3)", told=False)
 case("hook in hook", "method('Hostile.Service.down(_:)'):around(function(call, n) while true do s:down(2) end end) s:down(3)")
 case("deep recursion", "method('Hostile.Service.down(_:)'):after(function() end) s:down(20000)", told=False)
 
+# MARK: Lookups: each is one call of the host, which no instruction interrupts
+
+LOOKUPS = {
+    "wildcards": "method('H.' .. ('*a'):rep(6500))",
+    "few wildcards": "method('Swift.' .. ('*a'):rep(30) .. 'b')",
+    "double wildcards": "method(('**a'):rep(30))",
+    "explain all": "explain('Swift.**')",
+    "explain most": "explain('Swift.*.*')",
+    "explain a method of all": "method('Swift.**'):explain()",
+    "hooks on all of Swift": "method('Swift.**'):before(function() end, { max = 1000000 })",
+    "nested names": "method('H.' .. ('A<'):rep(5000))",
+    "nested arguments": "method('H.f(_: ' .. ('['):rep(5000) .. 'Int' .. (']'):rep(5000) .. ')')",
+    "closures in closures": "method(('closure #1 in '):rep(1000) .. 'H.f()')",
+    "parentheses": "swift.call('H.f(_: ' .. ('('):rep(5000), 1)",
+    "types": "class('H.' .. ('A<'):rep(2000))",
+    "nested optionals": "swift.new(('Swift.Optional<'):rep(1000) .. 'Swift.Int' .. ('>'):rep(1000), 'init()')",
+    "misses": "swift.call('Hostile.nothing' .. math.random(1000000))",
+    "rules on all": "track('r' .. math.random(1000000)) { on = 'Swift.**' }",
+    "guards on all": "guard { zombies = { types = { 'Swift.**', '**' }, mode = 'report' } }",
+    "imports": "method('C.' .. ('*a'):rep(5000))",
+}
+for name, text in LOOKUPS.items():
+    case(f"lookup {name}", f"pcall(function() {text} end)", told=False)
+    case(f"lookups {name}", f"while true do pcall(function() {text} end) end")
+    case(f"loading: lookup {name}", f"pcall(function() {text} end)", kind="load", told=False)
+
+# MARK: Numbers and texts that the host computes with
+
+EXTREME = {
+    "objects of a guard": "guard { zombies = { types = { 'Hostile.Service' }, count = math.maxinteger, mode = 'report' } }",
+    "bytes of a guard": "guard { zombies = { types = { 'Hostile.Service' }, bytes = math.maxinteger, mode = 'report' } }",
+    "priorities of tasks": "boot.task { name = 'a', phase = 'launched', priority = math.mininteger, run = print } "
+                           "boot.task { name = 'b', phase = 'launched', priority = 1, run = print }",
+    "long condition": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('self.base > 0 or '):rep(3000) .. 'true' }",
+    "longest condition": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('self.base > 0 or '):rep(200000) .. 'true' }",
+    "long condition of and": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('self.base > 0 and '):rep(3000) .. 'true' } s:down(3)",
+    "nested condition": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('('):rep(5000) .. 'true' .. (')'):rep(5000) }",
+    "nots": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('not '):rep(15000) .. 'true' }",
+    "priority of a hook": "method('Hostile.Service.speak(_:)'):before(function() end, { priority = math.mininteger })",
+    "time of a timer": "timer.after(1e308, print)",
+    "rate": "track 'r' { on = 'Hostile.Service.down(_:)', rate = '9223372036854775807/1ns' }",
+}
+for name, text in EXTREME.items():
+    case(f"extreme: {name}", f"pcall(function() {text} end)", told=False)
+    case(f"loading: extreme: {name}", f"local s = {{ down = print }} pcall(function() {text} end)", kind="load", told=False)
+
 # MARK: Memory that Swift keeps
 
 KEPT = {
