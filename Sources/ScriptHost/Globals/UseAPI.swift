@@ -18,7 +18,8 @@ enum UseAPI {
         // The preset has a Lua state of its own: this one is left meanwhile.
         let unlocked = shl_unlock_all(callback.scope)
         do throws(PatchError) {
-          outcome = .success(try PresetShelf.shared.use(try PatchSource(reading: try PresetFile.find(name, beside: patch.folder)), for: patch))
+          let file = PatchFiles.Place(path: try PresetFile.find(name, beside: patch.folder), directory: nil)
+          outcome = .success(try PresetShelf.shared.use(try PatchFiles.source(at: file), for: patch))
         } catch { outcome = .failure(error) }
         return shl_relock(callback.scope, unlocked) == SHL_OK
       }

@@ -1,19 +1,35 @@
 // PatchSource — the text of a patch, where it came from, and what its header says: all that is read before anything of it runs.
+//
+// A source is made of bytes; who read them says where they are from. Files are read by `PatchFiles`.
 internal import HookRuntime
 private import Glibc
 package import Journal
 
-/// A patch that was read and not run.
-package struct PatchSource: Sendable {
-  /// The file; of a directory that is one patch, its `patch.lua`.
+/// Where the text of a patch came from.
+package struct PatchProvenance: Sendable {
+  /// What names it, and beside what its presets are looked for: the file; of a directory that is one patch, its `patch.lua`. It need not exist.
   package let path: RawPath
-  package let source: [UInt8]
-  package let header: PatchHeader
-  /// Its modules are found here: a directory that is one patch. Nil for a single file.
+  /// Its modules are found here: a directory that is one patch. Nil for a single text.
   package let directory: RawPath?
-  /// When its files were last changed, ns since 1970.
+  /// When it was last changed, ns since 1970; 0: nobody knows.
   package let changed: UInt64
 
+  package init(path: RawPath, directory: RawPath? = nil, changed: UInt64 = 0) {
+    self.path = path
+    self.directory = directory
+    self.changed = changed
+  }
+}
+
+/// A patch that was read and not run.
+package struct PatchSource: Sendable {
+  package let source: [UInt8]
+  package let header: PatchHeader
+  private let provenance: PatchProvenance
+
+  package var path: RawPath { provenance.path }
+  package var directory: RawPath? { provenance.directory }
+  package var changed: UInt64 { provenance.changed }
   package var fileName: String { String(decoding: path.lastComponent, as: UTF8.self) }
   /// In positions and messages: of a directory that is one patch, with its name.
   package var chunkName: String { (directory.map { String(decoding: $0.lastComponent, as: UTF8.self) + "/" } ?? "") + fileName }
@@ -25,16 +41,18 @@ package struct PatchSource: Sendable {
   /// The file of a directory that is one patch.
   static let mainFile = "patch.lua"
 
-  /// Reads one file and its header.
-  package init(reading path: RawPath, directory: RawPath? = nil) throws(PatchError) {
-    // Before they are read: what is written meanwhile counts as changed.
-    changed = PatchFiles.changed(path) ?? 0
-    let bytes = try Self.bytes(of: path)
-    let name = String(decoding: path.lastComponent, as: UTF8.self)
-    self.path = path
-    self.directory = directory
+  /// Reads the header of a text.
+  package init(_ bytes: [UInt8], from provenance: PatchProvenance) throws(PatchError) {
+    try Self.check(bytes.count, first: bytes.first, of: provenance.path)
+    self.provenance = provenance
     source = bytes
-    header = try PatchHeader(source: bytes, fileName: name)
+    header = try PatchHeader(source: bytes, fileName: String(decoding: provenance.path.lastComponent, as: UTF8.self))
+  }
+
+  /// What no text of a patch may be, wherever it is from: too long, or bytecode.
+  private static func check(_ count: Int, first: UInt8?, of path: RawPath) throws(PatchError) {
+    if count > longest { throw .unreadable(path: path.description, why: "\(count) bytes, a patch has at most \(longest)") }
+    if first == 0x1B { throw .unreadable(path: path.description, why: "bytecode, expected Lua source text") }
   }
 
   /// The text of an ordinary file that is no bytecode.
@@ -49,9 +67,7 @@ package struct PatchSource: Sendable {
     case S_IFDIR: throw .unreadable(path: path.description, why: "a directory, expected a Lua file")
     default: throw .unreadable(path: path.description, why: "not an ordinary file, expected a Lua file")
     }
-    guard status.st_size <= longest else {
-      throw .unreadable(path: path.description, why: "\(status.st_size) bytes, a patch has at most \(longest)")
-    }
+    try check(Int(status.st_size), first: nil, of: path)
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     var done = 0
     while done < bytes.count {
@@ -61,7 +77,7 @@ package struct PatchSource: Sendable {
       done += n
     }
     bytes.removeLast(bytes.count - done)
-    if bytes.first == 0x1B { throw .unreadable(path: path.description, why: "bytecode, expected Lua source text") }
+    try check(bytes.count, first: bytes.first, of: path)
     return bytes
   }
 
@@ -77,6 +93,14 @@ package enum PatchFiles {
 
     /// Of the file, or of the directory that is the patch.
     package var name: String { String(decoding: (directory ?? path).lastComponent, as: UTF8.self) }
+  }
+
+  /// Reads the file of a place and its header.
+  package static func source(at place: Place) throws(PatchError) -> PatchSource {
+    // Before it is read: what is written meanwhile counts as changed.
+    let changed = changed(place.path) ?? 0
+    return try PatchSource(
+      try PatchSource.bytes(of: place.path), from: PatchProvenance(path: place.path, directory: place.directory, changed: changed))
   }
 
   /// The patches that a path stands for: itself, a directory with `patch.lua`, or each `*.lua` and each such directory in it, by name.

@@ -509,7 +509,7 @@ package final class PatchRegistry: Sendable {
   }
 
   private func read(_ place: PatchFiles.Place) throws(PatchError) -> PatchSource {
-    let source = try PatchSource(reading: place.path, directory: place.directory)
+    let source = try PatchFiles.source(at: place)
     if let wanted = source.header.program, wanted != program {
       throw .otherTarget("\(source.fileName): made for program '\(wanted)', this is '\(program)'; not loaded")
     }
