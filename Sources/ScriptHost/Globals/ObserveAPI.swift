@@ -105,6 +105,8 @@ final class LuaObservation: @unchecked Sendable {
 }
 
 enum ObserveAPI {
+  static let handles = HandleClass("observation", tostring: toString)
+
   static let functions: [(String, SHLFunction)] = [("observe", observe)]
   static let members = NamedFunctions([("remove", remove), ("explain", explain)])
 

@@ -5,6 +5,8 @@ internal import Journal
 internal import LuaBridge
 
 enum UseAPI {
+  static let handles = HandleClass("preset", tostring: toString)
+
   static let functions: [(String, SHLFunction)] = [("use", use)]
 
   static let members = NamedFunctions([("remove", remove)])

@@ -7,6 +7,8 @@ internal import LuaBridge
 internal import SwiftMangling
 
 enum CallAPI {
+  static let argumentHandles = HandleClass("arguments", index: argumentsIndex, newindex: argumentsNewindex, length: argumentsLength)
+
   private enum Member: Int32, CaseIterable {
     case self_, type, selector, args, result, error, errno_, duration, depth, thread, task, ctx
     /// Spelled out: to find the name of a case the runtime looks through the conformances of all images.

@@ -6,6 +6,8 @@ internal import Journal
 internal import LuaBridge
 
 enum HookAPI {
+  static let handles = HandleClass("hook", tostring: toString)
+
   static let functions: [(String, SHLFunction)] = [("hooks", list)]
   /// What handles of methods and of classes have.
   static let positions = NamedFunctions([("before", before), ("around", around), ("after", after), ("contain", contain)])

@@ -5,6 +5,8 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum NotificationAPI {
+  static let handles = HandleClass("subscription", tostring: toString, release: release)
+
   static let functions: [(String, SHLFunction)] = [("notification.on", on), ("notification.post", post)]
 
   static let members = NamedFunctions([("remove", remove)])

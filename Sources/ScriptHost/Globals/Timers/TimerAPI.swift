@@ -7,6 +7,8 @@ internal import Journal
 internal import LuaBridge
 
 enum TimerAPI {
+  static let handles = HandleClass("timer", tostring: toString, release: release)
+
   static let functions: [(String, SHLFunction)] = [
     ("timer.after", { context, callback in withPatch(context, callback) { make(false, $0, $1) } }),
     ("timer.every", { context, callback in withPatch(context, callback) { make(true, $0, $1) } }),

@@ -6,6 +6,8 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum DelegateAPI {
+  static let handles = HandleClass("delegates", tostring: toString)
+
   static let functions: [(String, SHLFunction)] = [("delegates", delegates)]
   static let members = NamedFunctions([("remove", remove), ("explain", explain), ("adopt", adopt)])
 

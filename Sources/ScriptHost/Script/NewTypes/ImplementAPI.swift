@@ -6,6 +6,8 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum ImplementAPI {
+  static let functions: [(String, SHLFunction)] = [("implement", implement)]
+
   /// Answers a function that takes the table.
   static let implement: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in

@@ -13,6 +13,8 @@ public struct ScriptError: Error, CustomStringConvertible, Sendable {
 }
 
 enum ErrorAPI {
+  static let handles = HandleClass("error", isUnique: true, index: index, tostring: tostring, equal: equal)
+
   private static let errorInfo = try? TypeResolver.shared.type(of: Metadata((any Error).self)).get()
 
   /// What is in an error box; it stays as long as the box.

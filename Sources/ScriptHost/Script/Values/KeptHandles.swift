@@ -9,6 +9,8 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum KeptHandles {
+  static let weakHandles = HandleClass("weak handle", tostring: weakToString, call: callWeak, release: releaseWeak)
+
   typealias Release = @convention(c) (UnsafeMutableRawPointer?, UInt64, UInt64, UInt64) -> Void
 
   /// A kept object was collected: outside the collector and the lock, on a thread that left the state.

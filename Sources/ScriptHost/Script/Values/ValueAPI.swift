@@ -12,6 +12,10 @@ struct ValueField: BitwiseCopyable {
 }
 
 enum ValueAPI {
+  static let handles = HandleClass(
+    "value", index: index, newindex: newindex, invoke: invoke, tostring: tostring, equal: equal, less: less, lessEqual: lessEqual, length: length,
+    pairs: pairs)
+
   /// Why a value handle stands for nothing.
   static func missing(_ value: SHLValue) -> String? {
     guard value.h.b == 0 else { return nil }

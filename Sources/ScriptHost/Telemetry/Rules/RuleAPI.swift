@@ -4,6 +4,8 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum RuleAPI {
+  static let handles = HandleClass("rule", tostring: toString)
+
   /// Global functions.
   static let functions: [(String, SHLFunction)] = [
     ("track", { named("track", $0, $1) }), ("metric", { named("metric", $0, $1) }), ("span", span),
