@@ -68,11 +68,6 @@ public struct LuaFailure: Error, Equatable, Sendable {
       traceback: text(of: error, \.traceback).split(separator: "\n").map(String.init))
     shl_error_free(state, error)
   }
-
-  /// Was the script stopped by a budget or limit, rather than failing by itself?
-  public var wasStopped: Bool {
-    reason == .instructions || reason == .time || reason == .memory
-  }
 }
 
 extension LuaFailure: CustomStringConvertible {

@@ -1,6 +1,6 @@
 // Functions of the program that Lua can call.
 
-package import CLuaShim
+private import CLuaShim
 
 /// A closure on its way through C.
 private final class Box: Sendable {
@@ -33,15 +33,6 @@ extension LuaState {
         }
       }, Unmanaged.passUnretained(box).toOpaque())
     if status != SHL_OK { throw LuaFailure(status, consuming: nil, of: raw) }
-  }
-
-  /// Adds a class of handles; see `SHLClass`. `description.ctx` must outlive the state.
-  package func addClass(_ description: SHLClass) throws(LuaFailure) -> UInt32 {
-    var description = description
-    var id: UInt32 = 0
-    let status = shl_class(raw, &description, &id)
-    if status != SHL_OK { throw LuaFailure(status, consuming: nil, of: raw) }
-    return id
   }
 
   /// Sends each `print` here: text without a newline, chunk name, line.

@@ -3,6 +3,7 @@
 import CLuaShim
 import Glibc
 import LuaBridge
+import LuaKit
 import Testing
 
 @Suite("arguments without a call of the host")
@@ -38,7 +39,7 @@ struct ArgumentTests {
         description.name = $0
         #expect(shl_class(state.raw, &description, &cls) == SHL_OK)
       }
-      #expect(shl_member(state.raw, UInt32(SHL_CLASS_CALL), "args", 3) == SHL_OK)
+      #expect(addMember(state, UInt32(SHL_CLASS_CALL), "args", id: 3) == SHL_OK)
       #expect(shl_arguments_class(state.raw, cls, 3) == SHL_OK)
       let made = cls
       try state.register("other") { $0.give(shl_handle(made, 0, 0, 78)) }

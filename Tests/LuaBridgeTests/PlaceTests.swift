@@ -3,6 +3,7 @@
 import CLuaShim
 import Glibc
 import LuaBridge
+import LuaKit
 import Testing
 
 @Suite("arguments straight from registers")
@@ -165,10 +166,10 @@ struct PlaceTests {
       description.name = $0
       #expect(shl_class(state.raw, &description, &cls) == SHL_OK)
     }
-    for i in 0..<30 as Range<Int32> { #expect(shl_member(state.raw, cls, "field\(i)", i) == SHL_OK) }
+    for i in 0..<30 as Range<Int32> { #expect(addMember(state, cls, "field\(i)", id: i) == SHL_OK) }
     let long = String(repeating: "long", count: 12)
-    #expect(shl_member(state.raw, cls, long, 99) == SHL_OK)
-    func method(_ name: String, _ answer: @escaping SHLFunction) { #expect(shl_method(state.raw, cls, name, answer, nil) == SHL_OK) }
+    #expect(addMember(state, cls, long, id: 99) == SHL_OK)
+    func method(_ name: String, _ answer: @escaping SHLFunction) { #expect(addMember(state, cls, name, answer) == SHL_OK) }
     for i in 0..<10 { method("method\(i)") { _, cb in LuaCallback(cb!).done("first") } }
     let made = cls
     try state.register("thing") { $0.give(shl_handle(made, 1, 2, 3)) }
@@ -184,7 +185,7 @@ struct PlaceTests {
     #expect(state.run(names.replacing("WANTED", with: "'first'")) == "")
     for i in 0..<10 { method("method\(i)") { _, cb in LuaCallback(cb!).done("second") } }
     #expect(state.run(names.replacing("WANTED", with: "'second'")) == "")
-    #expect(shl_member(state.raw, cls, "method3", 55) == SHL_OK)
+    #expect(addMember(state, cls, "method3", id: 55) == SHL_OK)
     #expect(state.run("local t = thing() print(t.method3, t.method4(t), t.method3)") == "method3 55\tsecond\tmethod3 55")
   }
 }

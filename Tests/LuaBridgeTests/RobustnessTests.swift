@@ -3,6 +3,7 @@
 import CLuaShim
 import Glibc
 import LuaBridge
+import LuaKit
 import Synchronization
 import Testing
 
@@ -97,8 +98,8 @@ struct FailingAllocationTests {
         d.name = name
         return shl_class(state.raw, &d, &id)
       }
-      if status == SHL_OK { status = shl_member(state.raw, id, "field", 1) }
-      if status == SHL_OK { status = shl_method(state.raw, id, "method", { _, _ in 0 }, nil) }
+      if status == SHL_OK { status = addMember(state, id, "field", id: 1) }
+      if status == SHL_OK { status = addMember(state, id, "method", { _, _ in 0 }) }
       if status == SHL_NO_MEMORY { throw LuaFailure(.noMemory, "") }
       return status == SHL_OK || status == SHL_BAD_ARGUMENT  // the 64 classes may be used up by then
     },
@@ -143,7 +144,7 @@ struct FailingAllocationTests {
     }
     // The class id is 1 in every test state.
     try state.register("h") { call in call.give(.handle(cls: 1, a: 1, b: 0, c: 0)) }
-    _ = shl_member(state.raw, cls, "name", 7)
+    _ = addMember(state, cls, "name", id: 7)
     let functions = try Self.functions.map { try state.function($0) }
     var n: Int64 = 0
     var failures = 0
@@ -314,7 +315,7 @@ struct ThreadTests {
   func poison() throws {
     let state = try LuaState.forTest()
     let f = try state.function("function() return 1 end")
-    state.poison()
+    shl_poison(state.raw)
     do throws(LuaFailure) {
       _ = try state.call(f)
       Issue.record("entered")

@@ -2,6 +2,7 @@
 
 import CLuaShim
 import LuaBridge
+import LuaKit
 import Testing
 
 @Suite struct WaitingTests {
@@ -12,7 +13,7 @@ import Testing
     let original: SHLFunction = { _, callback in
       shl_wait(callback, { _, callback in shl_return(callback, shl_int(Int64(Int(bitPattern: callback!.pointee.host)))) == SHL_OK ? 0 : -1 }, nil, false)
     }
-    #expect(shl_method(state.raw, 0, "original", original, nil) == SHL_OK)
+    #expect(addMember(state, 0, "original", original) == SHL_OK)
     let function = try state.function("function(call, n) return call:original() + n end")
     var result = SHLValue()
     let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)

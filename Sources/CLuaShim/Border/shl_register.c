@@ -214,33 +214,6 @@ SHLStatus shl_call_class(SHLState *S, const SHLClass *d) {
 }
 
 /// [-1, +0, m]
-static int member_body(lua_State *L) {
-  Registering *r = lua_touserdata(L, 1);
-  shl_make_tables(L, r->S, r->record);
-  add_member(L, r->record, r->name, r->function, r->id);
-  return 0;
-}
-
-/// [-0, +0, -] Enters a member of a class: a function of the host, or with `fn` NULL a field of that number. Takes the lock.
-static SHLStatus register_member(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx, int32_t id) {
-  SHLInvocation inv;
-  SHLStatus status = shl_enter(S, &unlimited, &inv);
-  if (status != SHL_OK) {
-    shl_error_free(S, inv.error);
-    return status;
-  }
-  if (cls >= S->class_count) {
-    status = SHL_BAD_ARGUMENT;
-  } else {
-    Registering r = {.S = S, .name = name, .record = S->classes[cls], .id = id};
-    if (fn) r.function = function_make(S, name, fn, ctx, (int32_t)cls);
-    if ((fn && !r.function) || shl_protect(inv.scope.L, member_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
-  }
-  shl_invoke_end(&inv);
-  return status;
-}
-
-/// [-1, +0, m]
 static int members_body(lua_State *L) {
   Registering *r = lua_touserdata(L, 1);
   add_members(L, r->S, r->record, r->record->lists);
@@ -268,13 +241,6 @@ SHLStatus shl_members(SHLState *S, uint32_t cls, const SHLNamed *members, int32_
   }
   shl_invoke_end(&inv);
   return status;
-}
-
-SHLStatus shl_method(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx) {
-  return register_member(S, cls, name, fn, ctx, -1);
-}
-SHLStatus shl_member(SHLState *S, uint32_t cls, const char *name, int32_t id) {
-  return register_member(S, cls, name, NULL, NULL, id);
 }
 
 /// [-1, +0, m]

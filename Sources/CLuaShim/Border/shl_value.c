@@ -430,25 +430,3 @@ SHLStatus shl_set_global(SHLScope *scope, const char *name, SHLValue value) {
   if (!push_any(scope, &value)) return SHL_NO_MEMORY;
   return shl_protect(scope->L, set_global_body, &w, 1, 0) == LUA_OK ? SHL_OK : SHL_NO_MEMORY;
 }
-
-/// [-1, +1, m]
-static int get_global_body(lua_State *L) {
-  Work *w = lua_touserdata(L, 1);
-  shl_make_globals(L, shl_state_of(L), w->name, strcspn(w->name, "."));
-  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  for (const char *name = w->name; name;) {
-    const char *dot = strchr(name, '.');
-    if (lua_type(L, -1) != LUA_TTABLE) return 0;
-    if (dot) lua_pushlstring(L, name, (size_t)(dot - name));
-    else lua_pushstring(L, name);
-    lua_rawget(L, -2);
-    name = dot ? dot + 1 : NULL;
-  }
-  return 1;
-}
-
-SHLValue shl_get_global(SHLScope *scope, const char *name) {
-  Work w = {.name = name};
-  if (shl_protect(scope->L, get_global_body, &w, 0, 1) != LUA_OK) return shl_nil();
-  return take(scope->L);
-}

@@ -301,7 +301,7 @@ SHLStatus shl_load(SHLState *state, const char *name, const char *bytes, size_t 
 typedef struct SHLCallback {
   SHLScope scope;
   int32_t argc;            ///< arguments; for methods and handle operations argument 0 is the receiver
-  int32_t field;           ///< index/newindex: id given to shl_member for this name, else -1
+  int32_t field;           ///< index/newindex: id given to shl_members for this name, else -1
   void *host;              ///< receiver is a call token: the host pointer of that call
   const char *name;        ///< index/newindex/invoke with a string key: the name, else NULL
   size_t name_length;
@@ -445,8 +445,6 @@ SHLStatus shl_table_set_field(SHLScope *scope, SHLValue table, const char *name,
 
 /// [-0, +0, -] Sets a global, dotted names as in shl_register.
 SHLStatus shl_set_global(SHLScope *scope, const char *name, SHLValue value);
-/// [-0, +0|1, -] Reads a global, dotted names too; raw.
-SHLValue shl_get_global(SHLScope *scope, const char *name);
 /// [-0, +1, -] A host function as a value, for tables of methods. Its record lives as long as the state: make few.
 SHLValue shl_function(SHLScope *scope, SHLFunction fn, void *ctx);
 
@@ -465,7 +463,7 @@ typedef struct SHLClass {
   uint32_t stands_in_for;    ///< 0, or a unique class: this unique class's live handles are given out instead of its new ones
                              ///< with the same first word
   void *ctx;                 ///< passed to every operation; must outlive the state
-  SHLFunction index;         ///< (h, key): for keys that are not methods made with shl_method
+  SHLFunction index;         ///< (h, key): for keys that are not methods of shl_members
   SHLFunction newindex;      ///< (h, key, value)
   SHLFunction invoke;        ///< (h, …), name set: methods given out with shl_return_method
   SHLFunction call;          ///< (h, …)
@@ -490,11 +488,9 @@ bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found)
 bool shl_handle_make(SHLScope *scope, SHLValue handle, SHLValue *made);
 /// [-0, +0, -] Sets the operations of call tokens (index, newindex, tostring).
 SHLStatus shl_call_class(SHLState *state, const SHLClass *description);
-/// [-0, +0, -] `h:name(…)` calls fn with the receiver as argument 0 (and cb->host for calls). No allocation per use.
-SHLStatus shl_method(SHLState *state, uint32_t cls, const char *name, SHLFunction fn, void *ctx);
-/// [-0, +0, -] index/newindex see this name as `field` = id (>= 0), so that the host need not compare names.
-SHLStatus shl_member(SHLState *state, uint32_t cls, const char *name, int32_t id);
-/// [-0, +0, -] The same for many, which share their context. They are made with the class's first handle; the list must outlive the state.
+/// [-0, +0, -] Names of the class's members. `h:name(…)` calls `fn` with the receiver as argument 0 (and cb->host for calls), without an allocation
+/// per use; without `fn`, index/newindex see the name as `field` = id (>= 0), so that the host need not compare names. They are made with the
+/// class's first handle; the list must outlive the state.
 SHLStatus shl_members(SHLState *state, uint32_t cls, const SHLNamed *members, int32_t count, void *ctx);
 /// [-0, +0, -] A constant such as `swift.null`: equal to itself only, `tostring` gives `shown`. `name` NULL: no global.
 SHLStatus shl_constant(SHLState *state, int64_t id, const char *name, const char *shown);

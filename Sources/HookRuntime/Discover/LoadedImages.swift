@@ -97,8 +97,6 @@ package struct LoadedImages: Sendable {
     guard low > 0, ranges[low - 1].range.contains(address) else { return nil }
     return images[ranges[low - 1].image]
   }
-
-  package var mainProgram: LoadedImage? { images.first(where: \.isMainProgram) }
 }
 
 /// dl_iterate_phdr, which the Glibc module hides because it is a GNU extension.

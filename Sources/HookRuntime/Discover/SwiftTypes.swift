@@ -109,8 +109,6 @@ package struct TypeRecord: Sendable {
   /// One of the flags in the upper half.
   private func hasFlag(_ bit: UInt32) -> Bool { kind == .class && flags >> 16 & 1 << bit != 0 }
 
-  package var hasVTable: Bool { hasFlag(15) }
-  package var hasOverrides: Bool { hasFlag(14) }
   /// The superclass comes from a module built for library evolution: its size is known at run time only.
   package var hasResilientSuperclass: Bool { hasFlag(13) }
   package var isActor: Bool { hasFlag(7) }

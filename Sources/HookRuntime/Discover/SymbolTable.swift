@@ -116,7 +116,7 @@ package final class SymbolTable: @unchecked Sendable {  // constants, and one va
   /// Reads the index, or builds it.
   package func prepare() { _ = loadedIndex }
 
-  /// How the index was come by; nil before first use. For `doctor` and tests.
+  /// How the index was come by; nil before first use.
   package var indexOrigin: SymbolIndex.Origin? { index.withLock { $0?.origin } }
 
   /// The symbol a reference of the index means; nil when the reference is nonsense.

@@ -230,7 +230,4 @@ extension HookEngine {
       }.sorted { $0.selector < $1.selector }
     }
   }
-
-  /// Removed layer sets that calls in flight still use.
-  public var setsInUse: Int { Int(hkt_retired_waiting()) }
 }

@@ -10,8 +10,7 @@
 //   try CodePatcher.install([site])     // calls now pass the stub, and go on to the original
 //   CodePatcher.enable(site)            // calls reach the handler
 //
-// Sites live for ever. Turning a hook off is `disable`; `unpatch` also restores
-// the body's bytes.
+// Sites live for ever, and their bodies stay as they are: turning a hook off is `disable`.
 
 package import CHookTrampoline
 
@@ -61,15 +60,14 @@ package enum CodePatcher {
   /// Writes the diversions of all these sites, or of none. Sites that are installed already stay so.
   @discardableResult
   package static func install(_ sites: [Site]) throws(InterceptRefusal) -> TransactionReport {
-    try transaction(sites, hkt_install)
-  }
-
-  /// Restores the original bytes of all these bodies, or of none. Sites that are not installed are left alone.
-  ///
-  /// Calls that are inside a stub or a handler finish there: neither is ever freed.
-  @discardableResult
-  package static func unpatch(_ sites: [Site]) throws(InterceptRefusal) -> TransactionReport {
-    try transaction(sites, hkt_unpatch)
+    var facts = HKTRefusal()
+    var report = HKTTransactionReport()
+    let isDone = sites.withUnsafeBytes {
+      // A pointer is where it may be none as it is here.
+      hkt_install($0.assumingMemoryBound(to: UnsafeMutablePointer<HKTSite>?.self).baseAddress, sites.count, &facts, &report)
+    }
+    guard isDone else { throw InterceptRefusal(facts) }
+    return TransactionReport(report)
   }
 
   /// Routes calls through the trampoline to `site.pointee.handler`, which must be set. One atomic store.
@@ -107,24 +105,6 @@ package enum CodePatcher {
     return Totals(
       sites: Int(facts.sites), installed: Int(facts.installed), stubBytes: Int(facts.stub_bytes),
       arenas: Int(facts.arenas), recordBytes: Int(facts.record_bytes))
-  }
-
-  /// Runs `hkt_install` or `hkt_unpatch` and turns its facts into a thrown error.
-  private static func transaction(
-    _ sites: [Site],
-    _ change: (
-      UnsafePointer<UnsafeMutablePointer<HKTSite>?>?, Int, UnsafeMutablePointer<HKTRefusal>?,
-      UnsafeMutablePointer<HKTTransactionReport>?
-    ) -> Bool
-  ) throws(InterceptRefusal) -> TransactionReport {
-    var facts = HKTRefusal()
-    var report = HKTTransactionReport()
-    let isDone = sites.withUnsafeBytes {
-      // A pointer is where it may be none as it is here.
-      change($0.assumingMemoryBound(to: UnsafeMutablePointer<HKTSite>?.self).baseAddress, sites.count, &facts, &report)
-    }
-    guard isDone else { throw InterceptRefusal(facts) }
-    return TransactionReport(report)
   }
 }
 

@@ -19,9 +19,6 @@ package struct ProbeReport: Sendable {
   /// The real-time signal live transactions use; nil before the first one.
   package let rendezvousSignal: Int32?
 
-  /// Bodies can be diverted, at least before the program has threads.
-  package var canDivert: Bool { codeWriting == nil && stubSpace == nil }
-
   init(_ facts: HKTProbe) {
     codeWriting = InterceptRefusal.from(facts.code_write)
     stubSpace = InterceptRefusal.from(facts.stub_space)

@@ -8,7 +8,7 @@ struct DiscoverLoadedTests {
   @Test("this process's images are found, verified, and without the vdso")
   func snapshot() throws {
     let images = LoadedImages.snapshot()
-    let main = try #require(images.mainProgram)
+    let main = try #require(images.images.first { $0.isMainProgram })
     #expect(main.path == shell("readlink /proc/\(getpid())/exe").split(separator: "\n").first.map(String.init))
     #expect(main.file != nil)
     #expect(images.images.contains { $0.path.hasSuffix("libswiftCore.so") && $0.fileState == .verified })

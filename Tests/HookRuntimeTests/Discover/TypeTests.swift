@@ -112,7 +112,7 @@ struct DiscoverTypeTests {
       return found
     }
     let cart = try type("Shop.Cart")
-    #expect(cart.kind == .class && !cart.isGeneric && cart.superclass == nil && cart.hasVTable && !cart.isPrivate && cart.accessor != nil)
+    #expect(cart.kind == .class && !cart.isGeneric && cart.superclass == nil && !cart.vtable.isEmpty && !cart.isPrivate && cart.accessor != nil)
     #expect(cart.fields.map(\.name) == ["title", "lines"])
     #expect(cart.fields.map { String(decoding: $0.type?.bytes ?? [], as: UTF8.self) }.first == "SS")
     #expect(cart.fields[1].type?.symbolic.first?.name == "Shop.Cart.Line")
@@ -153,7 +153,7 @@ struct DiscoverTypeTests {
     let subclass = try #require(SwiftTypes(file: try ELFFile(path: folder.path + "/libHeir.so")).types.first)
     #expect(
       subclass.name == "Heir.Heir" && subclass.superclass == "Base.Base" && subclass.hasResilientSuperclass && subclass.vtableOffset == nil
-        && subclass.vtableBehindMembers?.offset == 0 && subclass.hasOverrides)
+        && subclass.vtableBehindMembers?.offset == 0 && !subclass.overrides.isEmpty)
     #expect(subclass.vtable.count == 1)
   }
 
@@ -161,7 +161,7 @@ struct DiscoverTypeTests {
   func memory() throws {
     let images = LoadedImages.snapshot()
     let core = try #require(images.images.first { $0.path.contains("libswiftCore") })
-    for image in [core, try #require(images.mainProgram)] {
+    for image in [core, try #require(images.images.first { $0.isMainProgram })] {
       let file = try #require(image.file)
       let onDisk = SwiftTypes(file: file)
       let inMemory = SwiftTypes(image: image, among: images)

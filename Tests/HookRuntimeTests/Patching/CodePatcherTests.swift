@@ -32,6 +32,13 @@ private struct Subject {
   }
 }
 
+/// Restores the body's bytes, which hooks never ask for: those of the tests go away.
+private func unpatch(_ site: CodePatcher.Site) throws(InterceptRefusal) {
+  var facts = HKTRefusal()
+  var sites: [CodePatcher.Site?] = [site]
+  if !hkt_unpatch(&sites, 1, &facts, nil) { throw InterceptRefusal(facts) }
+}
+
 @Suite("code patcher", .serialized)
 struct CodePatcherTests {
   @Test("a body is diverted and restored while other threads run")
@@ -54,7 +61,7 @@ struct CodePatcherTests {
     #expect(subject(3) == 10 && handled.load(ordering: .relaxed) == 1)
     CodePatcher.disable(site)
     #expect(subject(3) == 10 && handled.load(ordering: .relaxed) == 1)
-    try CodePatcher.unpatch([site])
+    try unpatch(site)
     #expect(subject.bytes == Subject.code)
     #expect(CodePatcher.totals().sites >= 1)
   }
@@ -64,11 +71,11 @@ struct CodePatcherTests {
     let site = try Subject().prepare()
     func descriptors() -> Int { (0..<400).count { fcntl(Int32($0), F_GETFD) >= 0 } }
     try CodePatcher.install([site])
-    try CodePatcher.unpatch([site])
+    try unpatch(site)
     let (sites, files) = (CodePatcher.totals(), descriptors())
     for _ in 0..<200 {
       try CodePatcher.install([site])
-      try CodePatcher.unpatch([site])
+      try unpatch(site)
     }
     #expect(CodePatcher.totals().stubBytes - sites.stubBytes < 200 * 16, "other tests make a few stubs, 200 cycles would make 200 of 32 bytes and more")
     #expect(descriptors() <= files + 2, "other tests open a few, 200 cycles would open 200")
@@ -87,7 +94,7 @@ struct CodePatcherTests {
   @Test("this process permits everything")
   func probe() {
     let report = CodePatcher.probe()
-    #expect(report.canDivert)
+    #expect(report.codeWriting == nil && report.stubSpace == nil)
     #expect(report.liveChange == nil)
   }
 }

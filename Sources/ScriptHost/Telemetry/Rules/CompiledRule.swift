@@ -253,14 +253,3 @@ extension CapturedValue {
     }
   }
 }
-
-/// Finds what is wrong with a rule, with nothing installed.
-package enum RuleCompiler {
-  /// One sentence for each problem; none when the rule can be installed on the function.
-  package static func problems(of definition: RuleDefinition, on family: Family) -> [RuleProblem] {
-    do throws(RuleProblem) {
-      _ = try CompiledRule(definition, RuleGate(definition), for: family)
-      return []
-    } catch { return [error] }
-  }
-}

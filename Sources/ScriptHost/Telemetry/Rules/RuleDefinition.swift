@@ -1,7 +1,6 @@
 // RuleDefinition — a rule as somebody wrote it: names, paths and limits as data, nothing of the program.
 //
-// A definition is checked against a function with `RuleCompiler.problems(of:on:)`, with or without installing it, so that a tool
-// finds what a program would refuse. Every verb (`track`, `metric`, `span`) has these fields in common.
+// A definition is held against a function where it is compiled for it (`CompiledRule`). Every verb (`track`, `metric`, `span`) has these fields in common.
 
 internal import HookRuntime
 

@@ -1,0 +1,33 @@
+// LuaKit — what tests do to a state of Lua that the host does not: enter it without a call, add classes and members one by one.
+package import CLuaShim
+private import Glibc
+package import LuaBridge
+
+extension LuaState {
+  /// Enters the state and calls `body` with a scope to build tables, keep values, set globals. The lock is held meanwhile.
+  package func withScope<Result>(_ body: (UnsafeMutablePointer<SHLScope>) -> Result) throws(LuaFailure) -> Result {
+    let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)
+    invocation.initialize(to: SHLInvocation())
+    defer { invocation.deallocate() }
+    let status = shl_enter(raw, nil, invocation)
+    if status != SHL_OK { throw LuaFailure(status, consuming: invocation.pointee.error, of: raw) }
+    defer { shl_invoke_end(invocation) }
+    return body(invocation.scope)
+  }
+
+  /// Adds a class of handles; see `SHLClass`. `description.ctx` must outlive the state.
+  package func addClass(_ description: SHLClass) throws(LuaFailure) -> UInt32 {
+    var description = description
+    var id: UInt32 = 0
+    let status = shl_class(raw, &description, &id)
+    if status != SHL_OK { throw LuaFailure(status, consuming: nil, of: raw) }
+    return id
+  }
+}
+
+/// Adds a method, or a field under a number, to a class of handles. The name is never freed: the state refers to it.
+package func addMember(_ state: LuaState, _ cls: UInt32, _ name: String, _ function: SHLFunction? = nil, id: Int32 = -1) -> SHLStatus {
+  let member = UnsafeMutablePointer<SHLNamed>.allocate(capacity: 1)
+  member.initialize(to: SHLNamed(name: strdup(name), fn: function, id: id))
+  return shl_members(state.raw, cls, member, 1, nil)
+}
