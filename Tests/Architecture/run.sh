@@ -11,17 +11,17 @@ while IFS='|' read -r act rest; do
   files=${rest##*|} pattern=${rest%|*}
   act=$(sed 's/^ *//; s/ *$//' <<<"$act")
   pattern=$(sed 's/^ *//; s/ *$//' <<<"$pattern")
-  read -ra owners <<<"$files"
+  read -ra owners <<<"$(for each in $files; do if [[ $each == @* ]]; then grep -v '^#' "$here/${each#@}"; else echo "$each"; fi; done | tr '\n' ' ')"
   found=()
   while IFS= read -r file; do
-    code "$file" | grep -E -- "$pattern" >/dev/null && found+=("$file")
-  done < <(grep -rlE --include='*.swift' --include='*.c' --include='*.h' --include='*.S' -- "$pattern" . | sed 's#^\./##' | LC_ALL=C sort)
+    code "$file" | grep -P -- "$pattern" >/dev/null && found+=("$file")
+  done < <(grep -rlP --include='*.swift' --include='*.c' --include='*.h' --include='*.S' -- "$pattern" . | sed 's#^\./##' | LC_ALL=C sort)
   for file in "${found[@]}"; do
     owned=no
     for owner in "${owners[@]}"; do [[ $file == "$owner"* ]] && owned=yes; done
     case $owned in
       yes) ;;
-      *) bad "$act: $file is no owner" "$(code "$file" | grep -nE -- "$pattern" | head -n 3)" "owners: ${owners[*]}" ;;
+      *) bad "$act: $file is no owner" "$(code "$file" | grep -nP -- "$pattern" | head -n 3)" "owners: ${owners[*]}" ;;
     esac
   done
   for owner in "${owners[@]}"; do
@@ -50,6 +50,7 @@ done < <(
   python3 "$here/documented.py" "$root/Sources" 80
   python3 "$here/citations.py" "$root" "$here/foreign.names"
   python3 "$here/targets.py" "$root"
+  python3 "$here/doors.py" "$root"
   python3 "$here/words.py" "$root/Sources"
 )
 
@@ -107,6 +108,17 @@ for expected in 'draws Upper with Zydis below it, and Package.swift says Lower' 
   'Lower/Low.swift imports Upper' 'has a row for Upper/Attic'; do
   if grep -qF "$expected" "$work/drawn.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/drawn.out")"; fi
 done
+# What nobody uses is seen, and so is a door that is none any more; what programs import is for them.
+mkdir -p "$work/doors/Sources/"{HookRuntime,Journal,CLuaShim/include}
+printf '%s\n' '## Doors of the tests' '' '| `shl_kept`, `isGone` | why |' >"$work/doors/ARCHITECTURE.md"
+printf '%s\n' 'int shl_lost(void);' 'int shl_kept(void);' 'int shl_used(void);' >"$work/doors/Sources/CLuaShim/include/Shim.h"
+printf '%s\n' 'int shl_lost(void) { return shl_used(); }' 'int shl_kept(void) { return 1; }' 'int shl_used(void) { return 2; }' >"$work/doors/Sources/CLuaShim/shim.c"
+printf '%s\n' '// isIdle' 'package var isIdle: Bool { true }' 'var isGone: Bool { false }' 'let both = isGone' 'func run() { _ = both; run() }' >"$work/doors/Sources/Journal/Idle.swift"
+echo 'public var forPrograms = 1' >"$work/doors/Sources/HookRuntime/API.swift"
+python3 "$here/doors.py" "$work/doors" | sed 's/;.*//' >"$work/doors.out"
+same 'violations are seen: names that only tests use, and a door that is used' "$work/doors.out" <(printf '%s\n' \
+  "WRONG   Sources/Journal/Idle.swift declares 'isIdle', which the sources do not use" \
+  "WRONG   Sources/CLuaShim/include/Shim.h declares 'shl_lost', which the sources do not use" "WRONG   the door 'isGone' is gone, or is used by the sources")
 # A name of the project's own making is seen in code, not in comments and texts.
 mkdir -p "$work/words"
 echo 'let isLentTwice = "lent"  // lent' >"$work/words/Names.swift"

@@ -2,7 +2,7 @@
 """targets.py ROOT: ARCHITECTURE.md draws the package as it is.
 
 Its lines `Target ──► Target, Target` are the dependencies of Package.swift, each with targets on lower lines only; a target imports no other one; and the
-page's tables name every target, every folder of a target and every file that lies beside folders of the journal and the crash handlers."""
+page's tables name every target, every folder of a target and every file that lies beside folders of the journal and the crash handlers. Folders of unit tests have the name of what they test."""
 import os, re, sys
 
 root = sys.argv[1]
@@ -50,6 +50,14 @@ for name in sorted(targets):
         is_folder = os.path.isdir(os.path.join(sources, name, each)) and each != "include" and not each.endswith(".docc")
         is_file = name == "Journal" and each.endswith(".swift") or name == "CCrash" and each.endswith(".c")
         if (is_folder or is_file) and stem not in named: wrong.append(f"no table of ARCHITECTURE.md has a row for {name}/{each}")
+
+tests = os.path.join(root, "Tests")
+for suite in sorted(os.listdir(tests)) if os.path.isdir(tests) else []:
+    if not suite.endswith("Tests"): continue
+    for folder, below, files in os.walk(os.path.join(tests, suite)):
+        at = os.path.relpath(folder, os.path.join(tests, suite))
+        tested = os.path.join(sources, suite.removesuffix("Tests"), at)
+        if at not in {"Fuzz", "Support"} | targets and not os.path.isdir(tested): wrong.append(f"Tests/{suite}/{at} tests no folder of {suite.removesuffix('Tests')}, and no target, of that name")
 
 for line in wrong: print("WRONG   " + line)
 if not declared or not drawn: print("WRONG   no targets were found; the page or the package is written otherwise")
