@@ -50,23 +50,24 @@ let package = Package(
     .executableTarget(name: "ScriptHostExport", dependencies: ["Exporters", "Journal", "ScriptHost"], swiftSettings: swift),
     .executableTarget(name: "start-steps", dependencies: ["ScriptHost"], path: "Tests/Fixtures/start-steps", swiftSettings: swift),
     .executableTarget(name: "record-sample", dependencies: ["Journal"], path: "Tests/Fixtures/record-sample", swiftSettings: swift),
+    .target(name: "Checks", path: "Tests/Support/Checks", swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "HookSubjects", path: "Tests/Support/HookSubjects", swiftSettings: swift),
     .target(name: "ClosureHooks", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Tests/Support/ClosureHooks", swiftSettings: swift),
     .executableTarget(
-      name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects", "ClosureHooks"], path: "Tests/Support/HookCases",
+      name: "hook-cases", dependencies: ["Checks", "HookRuntime", "CHookTrampoline", "HookSubjects", "ClosureHooks"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
-      name: "guard-cases", dependencies: ["HookRuntime", "ScriptHost", "HookSubjects"], path: "Tests/Support/GuardCases",
+      name: "guard-cases", dependencies: ["Checks", "HookRuntime", "ScriptHost", "HookSubjects"], path: "Tests/Support/GuardCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects", "ClosureHooks"], path: "Tests/Support/MisuseCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
-      name: "import-cases", dependencies: ["HookRuntime", "CHookTrampoline", "ClosureHooks"], path: "Tests/Support/ImportCases",
+      name: "import-cases", dependencies: ["Checks", "HookRuntime", "CHookTrampoline", "ClosureHooks"], path: "Tests/Support/ImportCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "SlotSubjects", path: "Tests/Support/SlotSubjects", swiftSettings: swift),
     .executableTarget(
-      name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",
+      name: "slot-cases", dependencies: ["Checks", "HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "ReachKit", path: "Tests/Support/ReachKit", swiftSettings: swift),
     .executableTarget(
@@ -74,7 +75,7 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v6), .define("REACH_OUTSIDE")]),
     .target(name: "EngineSubjects", path: "Tests/Support/EngineSubjects", swiftSettings: swift),
     .executableTarget(
-      name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects", "Sampling"], path: "Tests/Support/EngineCases",
+      name: "engine-cases", dependencies: ["Checks", "HookRuntime", "CHookTrampoline", "EngineSubjects", "Sampling"], path: "Tests/Support/EngineCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
@@ -98,9 +99,10 @@ let package = Package(
     .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "LuaBridge"], swiftSettings: swift),
     // The stock Lua library without ScriptHost around it, to hold scripts against.
     .target(name: "CStockLua", path: "Tests/Support/CStockLua", linkerSettings: [.linkedLibrary("lua5.4")]),
-    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CStockLua"], swiftSettings: swift),
+    .target(name: "LuaKit", dependencies: ["LuaBridge", "CLuaShim"], path: "Tests/Support/LuaKit", swiftSettings: swift),
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim", "CStockLua", "LuaKit"], swiftSettings: swift),
     .testTarget(
-      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "Journal", "LuaSyntax", "CLuaShim"],
+      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "Journal", "LuaSyntax", "CLuaShim", "LuaKit"],
       swiftSettings: swift),
   ]
 )

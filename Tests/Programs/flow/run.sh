@@ -3,17 +3,10 @@
 #
 # Writes a module of COUNT functions with arguments and results that are not all used, compiles it whole, and compares
 # what the plans claim after reading the machine code with the signatures after LLVM's passes. One false claim fails.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../../.." && pwd)
-products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${FLOW_SEED:-${SCRIPTHOST_SEED:-$(date +%j)}}}
 count=${2:-${FLOW_COUNT:-400}}
 levels=${FLOW_LEVELS:--O -Osize -Onone}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-checks=0
 echo "seed $seed, $count functions"
 
 python3 "$here/generate.py" "$seed" "$count" >"$work/Private.swift"
@@ -25,10 +18,7 @@ for level in $levels; do
   "${compile[@]}" -emit-irgen -o before.ll
   "${compile[@]}" -emit-ir -o after.ll
   "${compile[@]}" -emit-library -L. -lSinks -Xlinker -rpath='$ORIGIN' -o libPrivate.so
-  echo "$level"
   "$products/call-plans" --evidence ./libPrivate.so >plans
-  python3 "$here/compare.py" plans before.ll after.ll || failed=1
-  checks=$((checks + $(wc -l <plans)))
+  compared "$(wc -l <plans)" "$level (seed $seed, repeat with: $0 $seed $count)" python3 "$here/compare.py" plans before.ll after.ll
 done
-[ "$failed" -eq 0 ] || { echo "failed; repeat with: $0 $seed $count" && exit 1; }
-echo "$checks checks"
+finish

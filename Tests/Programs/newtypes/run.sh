@@ -7,7 +7,7 @@
 cd "$work"
 at_both_levels "${NEWTYPES_ROUNDS:-20000}" 18
 
-against_library $flags -Onone -module-name App "$here/foundation/main.swift" "$shared/Checks.swift" -o foundation
+against_library $flags -Onone -module-name App "$here/foundation/main.swift" "${kit[@]}" -o foundation
 capture foundation timeout 120 ./foundation
 check 'Foundation: the program ends well' grep -qx 0 foundation.status
 marks 'Foundation' foundation.out

@@ -13,7 +13,7 @@ told() {
   capture "$name" timeout 120 "$scripthost" run --journal-size 1GB --state "state-$name$level" --patches "$here/patches/$name.lua" -- ./trip "${@:2}"
   ended "$level: $name: the program ends well" "$name"
   "$scripthost" events --state "state-$name$level" --json >"$name.jsonl"
-  if python3 "$here/check.py" "$name" "$name.jsonl" "${3:-0}" >"$name.said"; then good "$level: $(cat "$name.said")"; else bad "$level: $name" "$(cat "$name.said")" "$(tail -n 4 "$name.err")"; fi
+  judged "$level: $name" python3 "$here/check.py" "$name" "$name.jsonl" "${3:-0}"
 }
 
 for level in -Onone -O; do

@@ -153,6 +153,18 @@ judged() {
   [ "$status" = 0 ] || { [ "$status" = 1 ] && [ "$wrong" -gt "$before" ]; } || bad "$prefix'$*' ended with status $status"
 }
 
+# compared N NAME COMMAND…: a command that makes N checks at once and prints what it found.
+compared() {
+  local number=$1 name=$2
+  shift 2
+  if "$@" >"$work/.compared" 2>&1; then
+    good "$name: $(tail -n 1 "$work/.compared")"
+    checks=$((checks + number - 1))
+  else
+    bad "$name" "$(tail -n 40 "$work/.compared")"
+  fi
+}
+
 # checked PATCH…: copies patches to $work with `same` and `fails` (checks.lua) in the place of their line `-- checks`.
 checked() {
   local patch

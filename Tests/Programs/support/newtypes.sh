@@ -6,6 +6,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 shared=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/newtypes
 flags=${NEWTYPES_FLAGS:-}
+kit=("$shared/Refusals.swift" "$root/Tests/Support/Checks/Checks.swift")
+export CHECKS_LISTED=1
 [ -z "$flags" ] || export "${asan[@]}"
 
 # against_shop NAME SOURCE…: a program that links the module; more goes to the compiler.
@@ -21,7 +23,7 @@ at_both_levels() {
   for level in -Onone -O; do
     # -wmo lets the compiler see the whole module, at -Onone too: it is what makes calls direct.
     if [ "$level" = -O ]; then shop -O -wmo; else shop -Onone; fi
-    against_library $flags -Onone -I. -L. -lShop -module-name Main "$here/main.swift" "$shared/Checks.swift" -o program
+    against_library $flags -Onone -I. -L. -lShop -module-name Main "$here/main.swift" "${kit[@]}" -o program
     capture run timeout 300 ./program "$1" "$level"
     check "$level: the program ends well" grep -qx 0 run.status
     marks "$level" run.out

@@ -3,14 +3,8 @@
 #
 # Plans are compared with the compiler's own lowering; where there is none the reason must be one of those known. A
 # program's generic calls are traced live and held against what its source says.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../../.." && pwd)
-products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-checks=0
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
 cd "$work"
 python3 "$here/generate.py" Everything.swift
 cp "$here"/*.swift .
@@ -23,21 +17,20 @@ for module in Everything Generics Throwing; do
   "${compile[@]}" -emit-irgen -o $module.ll
   "${compile[@]}" -emit-library -o lib$module.so
   "$products/call-plans" ./lib$module.so >$module.plans
-  python3 "$root/Tests/Programs/values/compare_plans.py" $module.plans $module.ll --unexplained >$module.out || failed=1
-  grep -v '^opaque\|^    ' $module.out
+  compared "$(wc -l <$module.plans)" "$module" python3 "$root/Tests/Programs/values/compare_plans.py" $module.plans $module.ll --unexplained
   # A line without a `?` has hidden arguments only that are not planned.
-  if grep '^opaque' $module.out | grep '?' | grep -vE "$known"; then echo "$module: refused without a known reason" && failed=1; fi
-  checks=$((checks + $(wc -l <$module.plans)))
+  grep '^opaque' .compared | grep '?' | grep -vE "$known" >unknown || true
+  same "$module: what is refused is so for a known reason" /dev/null unknown
 done
 
 for level in -Onone -O; do
   swiftc $level -parse-as-library -module-name Live Live.swift -o live 2>/dev/null
   ./live >bare.out
-  timeout 60 "$products/scripthost" trace -e 'Live.f*' -e 'Live.Box.*' -e 'Live.G.*' -e 'Live.Shape.*' -- ./live >traced.out 2>trace.err || failed=1
-  cmp bare.out traced.out || { echo "$level: the program prints something else when traced" && failed=1; }
+  capture trace timeout 60 "$scripthost" trace -e 'Live.f*' -e 'Live.Box.*' -e 'Live.G.*' -e 'Live.Shape.*' -- ./live
+  ended "$level: the traced program ends well" trace
+  same "$level: the program prints what it prints alone" bare.out trace.out
   sed -E 's/^ *[0-9.]+ [unm]?s +//; s/ +(->|!!)/ \1/' trace.err | grep -vE 'matched|may miss|\.init|deinit|G\.make|^ *\}' | sed 's/^ *//' >got
-  diff "$here/Live.expected" got || { echo "$level: the trace says something else" && failed=1; }
-  checks=$((checks + $(wc -l <got)))
+  same "$level: the trace says what the source does" "$here/Live.expected" got
+  checks=$((checks + $(wc -l <got) - 1))
 done
-[ "$failed" -eq 0 ] || exit 1
-echo "$checks checks"
+finish

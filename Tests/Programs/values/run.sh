@@ -5,19 +5,14 @@
 # program and the patches print is known beforehand. Compares the plans of all bodies with the compiler's own lowering as
 # well. VALUES_SOAK=plans compares plans only, without running anything. VALUES_SPREAD=1 leaves one level out for each
 # module, in turn.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../../.." && pwd)
-products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${VALUES_SEED:-${SCRIPTHOST_SEED:-$(date +%j)}}}
 count=${2:-${VALUES_COUNT:-2000}}
 read -ra levels <<<"${VALUES_LEVELS:--Onone -O -Osize}"
 read -ra modes <<<"${VALUES_MODES:-decode replace around instead twice}"
 jobs=${VALUES_JOBS:-2}
 . "$here/patched.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export PYTHONDONTWRITEBYTECODE=1 PRODUCTS=$products
+export PRODUCTS=$products
 python3 "$here/mutants.py" --check "$root/Sources"
 # Groups and kinds of functions and kinds of types to leave out, separated by `/`.
 export VALUES_WITHOUT=${VALUES_WITHOUT-}
@@ -85,29 +80,28 @@ levels_of() {
   done
 }
 
-failed=0
 for level in "${levels[@]}"; do (kit "$level"); done
 running=0
 for s in ${seeds//,/ }; do
   for level in $(levels_of "$s"); do
-    if [ "$running" -ge "$jobs" ]; then wait -n || failed=1; running=$((running - 1)); fi
+    if [ "$running" -ge "$jobs" ]; then wait -n || true; running=$((running - 1)); fi
     # Kept: what is compared afterwards, and everything of what failed.
-    (one "$s" "$level"; find "$work/$s$level" -type f ! -name counts.json ! -name checks -delete) >"$work/log$s$level" 2>&1 &
+    (one "$s" "$level" && touch "$work/$s$level.good"; find "$work/$s$level" -type f ! -name counts.json ! -name checks -delete) >"$work/log$s$level" 2>&1 &
     running=$((running + 1))
   done
 done
-while [ "$running" -gt 0 ]; do wait -n || failed=1; running=$((running - 1)); done
-checks=0
+while [ "$running" -gt 0 ]; do wait -n || true; running=$((running - 1)); done
 for s in ${seeds//,/ }; do
   for level in $(levels_of "$s"); do
-    echo "$level, seed $s"
     cat "$work/log$s$level"
+    check "$level, seed $s (repeat with: $0 $seed $count)" [ -e "$work/$s$level.good" ]
     checks=$((checks + $([ "${VALUES_SOAK:-}" = plans ] && echo 0 || echo $((each * ${#modes[@]}))) + $(cat "$work/$s$level/checks" 2>/dev/null || echo 0)))
   done
 done
 [ -z "${VALUES_KEEP:-}" ] || { mkdir -p "$VALUES_KEEP" && cp -r "$work"/. "$VALUES_KEEP"; }
 if [ "${VALUES_SOAK:-}" != plans ]; then
-  [ "${VALUES_TABLES:-1}" = 0 ] || python3 "$here/report.py" "$each" "$seeds" "$work"/*/counts.json || failed=1
+  [ "${VALUES_TABLES:-1}" = 0 ] || compared 1 'every cell of the tables is reached' python3 "$here/report.py" "$each" "$seeds" "$work"/*/counts.json
+  [ "${VALUES_TABLES:-1}" = 0 ] || cat "$work/.compared"
 fi
 
 # What many calls with replaced arguments and results leave behind, for each kind of value; 0 leaves it out.
@@ -116,17 +110,17 @@ if [ "${VALUES_SOAK:-}" != plans ] && [ "$rounds" -gt 0 ]; then
   cd "$work"
   swiftc -swift-version 6 -O -parse-as-library -module-name Lifetimes "$here/Lifetimes.swift" -o lifetimes
   timeout "${VALUES_LIFETIMES_TIMEOUT:-200}" "$products/scripthost" run -v --state "$work/state" --patches "$here/lifetimes" -- \
-    ./lifetimes "$rounds" >lifetimes.out 2>lifetimes.err || failed=1
+    ./lifetimes "$rounds" >lifetimes.out 2>lifetimes.err && good 'the program of lifetimes ends well' || bad 'the program of lifetimes ends well' "$(tail -n 3 lifetimes.err)"
   printf '\nCalls with two values swapped and the result replaced: %s of each kind\n' "$rounds"
   cat lifetimes.out
   # In KB, from each tenth of the calls to the next: some at first, and nothing that goes on.
-  awk -v rounds="$rounds" '
+  compared 1 'nothing is left behind' awk -v rounds="$rounds" '
     { all = late = 0; for (i = 9; i <= NF; i++) { all += $i; if (i > 12) late += $i } }
     $3 != rounds || $5 != rounds || $7 != 0 || NF != 17 || all > 2048 || late > 512 { print "  wrong: " $0; bad = 1 }
-    END { exit bad || NR < 26 }' lifetimes.out || failed=1
+    END { exit bad || NR < 26 }' lifetimes.out
   # A collection that took too long on a busy machine shows in what is left, if in anything.
-  ! grep -v 'it is not known which calls were inlined\|loaded, [0-9]* hooks\|old values ended while\|stopped: ran longer than .* Lifetimes.settle' lifetimes.err || failed=1
+  grep -v 'it is not known which calls were inlined\|loaded, [0-9]* hooks\|old values ended while\|stopped: ran longer than .* Lifetimes.settle' lifetimes.err >unexpected || true
+  same 'nothing else is reported' /dev/null unexpected
   checks=$((checks + 4 * $(wc -l <lifetimes.out)))
 fi
-[ "$failed" -eq 0 ] || { echo "failed; repeat with: $0 $seed $count" && exit 1; }
-echo "$checks checks"
+finish

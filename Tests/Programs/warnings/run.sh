@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # The C code has no warnings. (The package has no flags that would show them: see Package.swift.) And the compiler takes none of
 # its functions for cold: it then makes them small instead of fast, which a __builtin_expect of the wrong kind brings about.
-. "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/common.sh"
-need_swift
-checked=0
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
 while IFS= read -r file; do
-  "$(toolchain_bin)/clang" -fsyntax-only -fblocks -Wall -Wextra -Werror -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" \
+  check "no warning: ${file#"$root"/}" "$(toolchain_bin)/clang" -fsyntax-only -fblocks -Wall -Wextra -Werror -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" \
     -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" "$file"
-  checked=$((checked + 1))
 done < <(find "$root/Sources" "$root/Tests/Fixtures/intercept-cases" -name '*.c' | LC_ALL=C sort)
 
 # Names the functions of a module in LLVM's text that are made small; parts split off as cold are meant to be.
@@ -20,9 +18,8 @@ made_small() {
 while IFS= read -r file; do
   small=$("$(toolchain_bin)/clang" -O2 -fPIC -fno-omit-frame-pointer -fblocks -S -emit-llvm -o - "$file" \
     -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" | made_small)
-  [ -z "$small" ] || fail "$file: made small instead of fast:" $small
-  checked=$((checked + 1))
+  same "made fast: ${file#"$root"/}" /dev/null <(printf '%s' "$small")
 done < <(find "$root/Sources/CHookTrampoline" "$root/Sources/CLuaShim" -name '*.c' | LC_ALL=C sort)
-[ "$checked" -gt 0 ] || fail 'no C file found'
-! grep -n 'unsafeFlags' "$root/Package.swift" || fail 'unsafe flags in Package.swift: nobody could depend on this package by version'
-printf '%s checks\n' "$checked"
+check 'there are C files' [ "$checks" -gt 50 ]
+check 'no unsafe flags in Package.swift: nobody could depend on this package by version' sh -c '! grep -n unsafeFlags "$1"' sh "$root/Package.swift"
+finish

@@ -1,4 +1,5 @@
 // What threads note of calls for themselves: how many they were, and which set is in use.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc

@@ -1,4 +1,5 @@
 // Calls that are left without returning (longjmp): in a handler, and in an original that a handler is around of.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc

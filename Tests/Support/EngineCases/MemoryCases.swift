@@ -1,4 +1,5 @@
 // A layer for which there is no memory: refused, and never run, also by calls on an object whose set had it already.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc

@@ -1,4 +1,5 @@
 // The order of docs/hooks.md, calls that handlers make themselves, recursion, hooks that run once, hooks that are switched.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc

@@ -1,4 +1,5 @@
 // What else there is in a process: other engines, forked copies, other copies of this library.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc

@@ -1,4 +1,5 @@
 // Whose calls a hook sees: one subclass's, one object's.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc

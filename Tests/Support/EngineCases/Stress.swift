@@ -1,4 +1,5 @@
 // Stress — hooks come and go on all threads while all call: every call sees each hook whole or not at all, and nothing is left.
+import Checks
 import CHookTrampoline
 import EngineSubjects
 import Glibc
@@ -43,9 +44,9 @@ final class Stress: @unchecked Sendable {
       """
       \(seconds) s: \(stress.calls.load(ordering: .relaxed)) calls, \(stress.changes.load(ordering: .relaxed)) changes \
       (\(stress.refused.load(ordering: .relaxed)) refused), \(stress.ended.load(ordering: .relaxed)) objects ended, \
-      \(stress.opened.load(ordering: .relaxed)) libraries opened (\(stress.hookedLate.load(ordering: .relaxed)) hooked), \(removed) hooks left, \(wrong) wrong, \(engine.setsInUse) sets in use
+      \(stress.opened.load(ordering: .relaxed)) libraries opened (\(stress.hookedLate.load(ordering: .relaxed)) hooked), \(removed) hooks left, \(wrong) wrong, \(hkt_retired_waiting()) sets in use
       """)
-    return wrong == 0 && engine.setsInUse == 0 && engine.list().isEmpty ? 0 : 1
+    return wrong == 0 && hkt_retired_waiting() == 0 && engine.list().isEmpty ? 0 : 1
   }
 
   private func work(_ start: Generator) {
@@ -245,7 +246,7 @@ enum Soak {
       memory.append(Int(memoryKiB("Rss")))
     }
     let each = (processTime() - start) / Double(count) / 1000
-    print("\(name) \(count): \(memory.map(String.init).joined(separator: ", ")) KiB, \(each) us each, \(engine.setsInUse) sets in use")
-    return memory.max()! - memory[0] < 1024 && engine.setsInUse == 0 ? 0 : 1
+    print("\(name) \(count): \(memory.map(String.init).joined(separator: ", ")) KiB, \(each) us each, \(hkt_retired_waiting()) sets in use")
+    return memory.max()! - memory[0] < 1024 && hkt_retired_waiting() == 0 ? 0 : 1
   }
 }

@@ -1,16 +1,8 @@
-// What the cases share: hooks written as closures over raw calls, and checks.
+// What the cases share: hooks written as closures over raw calls.
 import CHookTrampoline
 import EngineSubjects
 import Glibc
 import HookRuntime
-
-nonisolated(unsafe) var failures = 0  // only the main thread checks
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String, line: Int = #line, file: String = #fileID) {
-  if found == expected { return }
-  failures += 1
-  if failures > 40 { return }
-  print("\(file):\(line): \(what): found \(found), expected \(expected)")
-}
 
 let engine = HookEngine.shared
 

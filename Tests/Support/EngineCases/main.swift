@@ -9,6 +9,7 @@
 //   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
 //
 // One program for both optimisation levels: Tests/Programs/scopes runs the debug and the release build.
+import Checks
 import EngineSubjects
 import Glibc
 import HookRuntime
@@ -49,18 +50,5 @@ if let count = option("--cycles") { exit(try Soak.cycles(count)) }
 if let count = option("--objects") { exit(try Soak.objects(count)) }
 if let count = option("--crowd") { exit(try Soak.crowd(count)) }
 
-let wanted = CommandLine.arguments.dropFirst()
-var ran = 0
-for (name, body) in scopeCases + orderCases + countCases + transactionCases + processCases
-where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
-  let before = failures
-  do { try body() } catch {
-    failures += 1
-    print("\(name): \(error)")
-  }
-  _ = Log.take()
-  print("\(failures == before ? "ok    " : "FAILED") \(name)")
-  ran += 1
-}
-print("\(ran) checks, \(failures) failures")
-exit(failures == 0 && ran > 0 ? 0 : 1)
+let wanted = Array(CommandLine.arguments.dropFirst())
+runCases(scopeCases + orderCases + countCases + transactionCases + processCases, named: wanted) { _ = Log.take() }

@@ -1,16 +1,10 @@
 // guard-cases — guards switched on by the program itself: messages by name from Swift code, observations. Exit status 0 when all hold.
+import Checks
 import HookRuntime
 import HookSubjects
 import ScriptHost
 import Glibc
 import Synchronization
-
-nonisolated(unsafe) var failures = 0  // only the main thread checks
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String, line: Int = #line) {
-  if found == expected { return }
-  failures += 1
-  print("main.swift:\(line): \(what): found \(found), expected \(expected)")
-}
 
 final class Hits: Sendable {
   private let list = Mutex<[GuardHit]>([])

@@ -1,4 +1,5 @@
 // Hooks as closures with types: what they are given, what they change, and what is refused.
+import Checks
 import HookRuntime
 import HookSubjects
 

@@ -1,4 +1,5 @@
 // Async functions hooked by closures, and hooks that come and go while tasks run.
+import Checks
 import ClosureHooks
 import Glibc
 import HookRuntime

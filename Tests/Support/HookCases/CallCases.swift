@@ -1,4 +1,5 @@
 // Calling functions of the program by selector, from Swift.
+import Checks
 import ClosureHooks
 import HookRuntime
 import HookSubjects

@@ -1,4 +1,5 @@
 // Messages: members called by name, and who answers when there is no member.
+import Checks
 import HookRuntime
 import HookSubjects
 

@@ -1,4 +1,5 @@
 // Observation of properties: what is told, once, in order, and what is refused.
+import Checks
 import ClosureHooks
 import HookRuntime
 import HookSubjects

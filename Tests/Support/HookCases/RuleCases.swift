@@ -1,4 +1,5 @@
 // The rules of handlers through the doors of Swift: closures that name their types, and closures that get a HookedCall.
+import Checks
 import ClosureHooks
 import HookRuntime
 import HookSubjects

@@ -1,4 +1,5 @@
 // Values that handlers get and replace without a look at the plan: that they are the same as those that go by it.
+import Checks
 import HookRuntime
 import HookSubjects
 

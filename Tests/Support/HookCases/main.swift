@@ -1,19 +1,13 @@
 // hook-cases — the dispatch rules, checked on real calls of this process. `hook-cases [NAME…]`; exit status 0 when all hold.
 //
 // One program for both optimisation levels: Tests/Programs/dispatch runs the debug and the release build.
+import Checks
+import CHookTrampoline
 import ClosureHooks
 import Glibc
 import HookRuntime
 import HookSubjects
 import Synchronization
-
-nonisolated(unsafe) var failures = 0  // only the main thread checks
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String, line: Int = #line) {
-  if found == expected { return }
-  failures += 1
-  if failures > 40 { return }
-  print("main.swift:\(line): \(what): found \(found), expected \(expected)")
-}
 
 let engine = HookEngine.shared
 let module = "HookSubjects"
@@ -339,7 +333,7 @@ let cases: [(String, () throws -> Void)] = [
       }
       check(wrong.load(ordering: .relaxed), 0, "every call sees old or new")
       check(calls.load(ordering: .relaxed) > 1000, true, "calls went on")
-      check(engine.setsInUse <= 4, true, "removed layers are freed")
+      check(hkt_retired_waiting() <= 4, true, "removed layers are freed")
     }
   ),
   (
@@ -389,19 +383,8 @@ final class Thread {
   }
 }
 
-let wanted = CommandLine.arguments.dropFirst()
+let wanted = Array(CommandLine.arguments.dropFirst())
 if wanted.first == "--twins" { exit(twinsLand(library: wanted.last!) ? 0 : 1) }
-var ran = 0
-for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + ruleCases + straightCases + messageCases
-where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
-  let before = failures
-  do { try body() } catch {
-    failures += 1
-    print("\(name): \(error)")
-  }
+runCases(cases + callCases + asyncCases + observeCases + apiCases + ruleCases + straightCases + messageCases, named: wanted) {
   _ = Trace.take()
-  print("\(failures == before ? "ok    " : "FAILED") \(name)")
-  ran += 1
 }
-print("\(ran) checks, \(failures) failures")
-exit(failures == 0 && ran > 0 ? 0 : 1)

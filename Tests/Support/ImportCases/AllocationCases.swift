@@ -1,4 +1,5 @@
 // Functions that allocate memory: only layers that neither allocate nor wait may stand before them, in every image.
+import Checks
 import CHookTrampoline
 import Glibc
 import HookRuntime

@@ -1,4 +1,5 @@
 // Images that come later, and go.
+import Checks
 import CHookTrampoline
 import Glibc
 import HookRuntime

@@ -1,4 +1,5 @@
 // Closures on C functions, and on what appears later.
+import Checks
 import Glibc
 import HookRuntime
 import Synchronization

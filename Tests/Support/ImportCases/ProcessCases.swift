@@ -1,4 +1,5 @@
 // Threads and forks.
+import Checks
 import CHookTrampoline
 import Glibc
 import HookRuntime

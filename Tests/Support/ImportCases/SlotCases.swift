@@ -1,4 +1,5 @@
 // The words of import tables: written, given back, left alone when they are someone else's.
+import Checks
 import CHookTrampoline
 import ClosureHooks
 import Glibc

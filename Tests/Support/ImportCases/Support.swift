@@ -1,15 +1,7 @@
-// What the cases share: checks that are counted, the C library they open, layers written in place.
+// What the cases share: the C library they open, layers written in place.
 import CHookTrampoline
 import Glibc
 import HookRuntime
-
-nonisolated(unsafe) var failures = 0
-
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String) {
-  if found == expected { return }
-  failures += 1
-  print("  \(what): found \(found), expected \(expected)")
-}
 
 /// Where the test's libraries are.
 let folder = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : "."

@@ -1,4 +1,5 @@
 // Random hooks of every back end and scope on one hierarchy, against a model of what has to run, in which order.
+import Checks
 import Glibc
 import HookRuntime
 import SlotSubjects

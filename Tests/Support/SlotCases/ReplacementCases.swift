@@ -1,4 +1,5 @@
 // Functions compiled `dynamic`.
+import Checks
 import HookRuntime
 import SlotSubjects
 

@@ -1,17 +1,10 @@
-// Hooks that note what they see, and checks.
+// Hooks that note what they see.
+import Checks
 import CHookTrampoline
 import Glibc
 import HookRuntime
 import SlotSubjects
 import Synchronization
-
-nonisolated(unsafe) var failures = 0
-
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String, line: UInt = #line) {
-  if found == expected { return }
-  failures += 1
-  print("WRONG   line \(line): \(what): found \(found), expected \(expected)")
-}
 
 /// One hook: appends `name>` before and `<name` after to `ran`; adds to the first argument and to the result.
 final class Note {
@@ -80,7 +73,7 @@ func report(
 
 func installed(
   _ selector: String, _ note: Note, _ position: Position = .before, by backEnd: BackEnd?, scope: HookScope = .type, priority: Int = 0,
-  line: UInt = #line
+  line: Int = #line
 ) -> [HookToken] {
   switch hook(selector, note, position, by: backEnd, scope: scope, priority: priority) {
   case .success(let tokens): return tokens

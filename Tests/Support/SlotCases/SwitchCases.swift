@@ -1,4 +1,5 @@
 // One object's own class.
+import Checks
 import HookRuntime
 import SlotSubjects
 

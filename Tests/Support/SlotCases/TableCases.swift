@@ -1,4 +1,5 @@
 // Virtual tables and witness tables.
+import Checks
 import HookRuntime
 import SlotSubjects
 

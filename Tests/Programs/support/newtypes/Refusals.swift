@@ -1,12 +1,9 @@
-// What programs check, one line each: `ok` or `WRONG`.
+// What programs of types made at run time check besides values: refusals and memory, one line each, `ok` or `WRONG`.
 import Glibc
 
 /// The level the module was compiled at: at -O it calls directly, and reads and writes in line, what is not open.
 let isOptimised = CommandLine.arguments.contains("-O")
 
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String) {
-  print(found == expected ? "ok      \(what)" : "WRONG   \(what): found \(found), expected \(expected)")
-}
 func refused(_ what: String, _ expected: String, _ body: () throws -> Void) {
   do {
     try body()
