@@ -3,7 +3,7 @@ internal import CLuaShim
 
 /// Functions of the shim, none of which knows a state: they get their environment as context.
 struct HandleClass: Sendable {
-  /// In messages.
+  /// What messages call the handles.
   let name: String
   var isUnique = false
   var index: SHLFunction?
