@@ -472,7 +472,7 @@ package final class PatchRegistry: Sendable {
 
   /// Keeps in the list what was not loaded, and why: by the id in its header, where that can be read.
   private func note(_ place: PatchFiles.Place, _ error: PatchError) {
-    let source = try? PatchSource(reading: place.path, directory: place.directory)
+    let source = try? PatchFiles.source(at: place)
     entries.withLock { entries in
       entries.removeAll { $0.patch == nil && $0.place == place }
       let state: PatchState =
