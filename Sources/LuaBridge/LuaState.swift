@@ -98,6 +98,19 @@ package final class LuaState: Sendable {
     }
   }
 
+  /// Enters the state and calls `body` with a scope to build tables, keep values, call. The lock is held meanwhile.
+  package func withScope<Result>(
+    budget: SHLBudget? = nil, _ body: (UnsafeMutablePointer<SHLScope>) -> Result
+  ) throws(LuaFailure) -> Result {
+    let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)
+    invocation.initialize(to: SHLInvocation())
+    defer { invocation.deallocate() }
+    let status = withBudget(budget) { shl_enter(raw, $0, invocation) }
+    if status != SHL_OK { throw LuaFailure(status, consuming: invocation.pointee.error, of: raw) }
+    defer { shl_invoke_end(invocation) }
+    return body(invocation.scope)
+  }
+
   // MARK: - Facts
 
   package var statistics: SHLStatistics { shl_statistics(raw) }

@@ -1,20 +1,9 @@
-// LuaKit — what tests do to a state of Lua that the host does not: enter it without a call, add classes and members one by one.
+// LuaKit — what tests do to a state of Lua that the host does not: add classes and members one by one.
 package import CLuaShim
 private import Glibc
 package import LuaBridge
 
 extension LuaState {
-  /// Enters the state and calls `body` with a scope to build tables, keep values, set globals. The lock is held meanwhile.
-  package func withScope<Result>(_ body: (UnsafeMutablePointer<SHLScope>) -> Result) throws(LuaFailure) -> Result {
-    let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)
-    invocation.initialize(to: SHLInvocation())
-    defer { invocation.deallocate() }
-    let status = shl_enter(raw, nil, invocation)
-    if status != SHL_OK { throw LuaFailure(status, consuming: invocation.pointee.error, of: raw) }
-    defer { shl_invoke_end(invocation) }
-    return body(invocation.scope)
-  }
-
   /// Adds a class of handles; see `SHLClass`. `description.ctx` must outlive the state.
   package func addClass(_ description: SHLClass) throws(LuaFailure) -> UInt32 {
     var description = description
