@@ -6,7 +6,7 @@ internal import Journal
 internal import LuaBridge
 
 enum HookAPI {
-  static let handles = HandleClass("hook", tostring: toString)
+  static let handles = HandleClass("hook", index: index, tostring: toString)
 
   static let functions: [(String, SHLFunction)] = [("hooks", list)]
   /// What handles of methods and of classes have.
