@@ -1,4 +1,5 @@
 // PatchAPI — all globals of a patch and all classes of its handles: the list of those that have files of their own, with `patch` and `print`.
+internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
