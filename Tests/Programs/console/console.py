@@ -187,7 +187,7 @@ terminal.type(":untrace\r", "> ")
 # Those that were on their way.
 while select.select([terminal.terminal], [], [], 0.5)[0]:
     terminal.seen += os.read(terminal.terminal, 65536)
-check("after :untrace nothing comes", *terminal.type("'qui' .. 'et'\r", '"quiet"\r\n'))
+check("after :untrace nothing comes", *terminal.type("'qui' .. 'et'\r", '"quiet"\r\n\r\x1b[K> '))
 os.write(terminal.terminal, b"\x04")
 check("the session ends", terminal.ended())
 
