@@ -18,6 +18,8 @@ struct ValuesEvidenceTests {
     func arePassed(_ places: Places) -> Bool { false }
     var onlyReturns: Bool { false }
     func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
+    func entryBytes(ofVariableAt register: Places) -> EntryBytes? { nil }
+    var mayHaveCloseCallers: Bool { true }
   }
 
   private func plan(_ name: String, unused: Bool) throws -> CallPlan {
