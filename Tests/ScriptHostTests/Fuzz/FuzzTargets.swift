@@ -148,7 +148,7 @@ enum FuzzTargets {
   private static func control(_ bytes: [UInt8]) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
-    let client = ControlClient(ends[0], now: 0)
+    let client = ControlClient(ends[0], ControlPeer(user: getuid(), process: getpid()), now: 0)
     defer {
       client.end()
       close(ends[1])
@@ -173,7 +173,7 @@ enum FuzzTargets {
       if name == "console.open" || name == "load" && (request["path"]?.text ?? "").hasPrefix("/") { continue }
       let call = ControlCall(request, id: request["id"] ?? .null, client, host)
       guard client.begin(call) else { continue }
-      verb.run(call)
+      verb.carryOut(call)
       expect(call.isOver, "'\(name)' is answered")
     }
     expect(client.openCalls == 0, "no request stays open")
