@@ -54,14 +54,14 @@ package enum LimitedWork {
 
   private static func begin(_ kind: Kind) -> Bool {
     let word = beginning.load(ordering: .acquiring)
-    // As above.
+    // `limit` was given that function.
     return word != 0 && unsafeBitCast(word, to: Limits.Begin.self)(kind.rawValue)
   }
 
   private static func end(_ what: String?) {
     let word = ending.load(ordering: .acquiring)
     guard word != 0 else { return }
-    // As above.
+    // `limit` was given that function.
     let end = unsafeBitCast(word, to: Limits.End.self)
     guard let what else { return end(nil, 0) }
     what.withCString { end($0, what.utf8.count) }

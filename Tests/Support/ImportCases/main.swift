@@ -4,6 +4,8 @@ import Checks
 import Glibc
 import HookRuntime
 
-runCases(slotCases + allocationCases + imageCases + processCases + laterCases, named: Array(CommandLine.arguments.dropFirst(2))) {
+// Closures of another type are not cast in an array: each is called by one of the right type.
+let cases = (slotCases + allocationCases + imageCases + processCases + laterCases).map { name, body in (name, { () throws -> Void in try body() }) }
+runCases(cases, named: Array(CommandLine.arguments.dropFirst(2))) {
   HookEngine.shared.removeAll(owner: "cases")
 }
