@@ -11,7 +11,7 @@ extension ScriptReference {
     ScriptOption("wait", "boolean", "Also hook what images bring later."),
     ScriptOption("max", "integer", "More matches of a glob than this are an error."),
     ScriptOption("by", "string", "The back end that diverts the calls: see docs/hooks.md."),
-    ScriptOption("on_busy", "\"wait\"|\"original\"|\"throw\"", "When another thread is in the patch: wait for it (the default of around); wait 20 ms and then run the original alone (of before and after); or, in around, wait 20 ms and then throw."),
+    ScriptOption("on_busy", "\"wait\"|\"original\"|\"throw\"", "When another thread is in the patch: wait for it (the default of around); wait 200 ms and then run the original alone (of before and after); or, in around, wait 200 ms and then throw."),
     ScriptOption("on_failure", "\"original\"|\"throw\"|table", "When the handler fails: the original answers; in around, the call throws, or answers `{ value = v }`. A handler that was switched off takes part in no call: the original answers then."),
   ]
 

@@ -51,8 +51,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   nonisolated(unsafe) private static let waiting = budget(lock: -1)
   nonisolated(unsafe) private static let passing = budget(lock: patience)
   /// So long a handler that need not run waits for another thread that is in its patch, in nanoseconds: longer than a busy machine keeps the
-  /// other from running, and no more than a person notices. docs/budgets.md has what that means with four threads.
-  static let patience: Int64 = 20_000_000
+  /// other from running. (With 20 ms two of 10,000 calls were left out on one.) docs/budgets.md has what that means with four threads.
+  static let patience: Int64 = 200_000_000
 
   private static func budget(lock nanoseconds: Int64) -> UnsafePointer<SHLBudget> {
     let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)

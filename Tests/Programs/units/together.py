@@ -93,7 +93,7 @@ for name, text, low, high, skips in [
     first = hook("busy", "answer(_:)")
     until(lambda: hook("busy", "answer(_:)")["calls"] > first["calls"] + 60, "calls that meet")
     if skips:
-        # One waits for 20 ms at most, in which not half of them have their turn.
+        # One waits for 200 ms at most, in which not half of them have their turn.
         host.command("crowd 100")
         until(lambda: hook("busy", "answer(_:)")["skipped"] > 0, "a call that is skipped")
         host.command("crowd 0")

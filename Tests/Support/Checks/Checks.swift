@@ -25,6 +25,8 @@ public func check<T: Equatable>(_ found: T, _ expected: T, _ what: String, line:
 /// - Parameter tidy: what each case leaves is taken away by it.
 public func runCases(_ cases: [(String, () throws -> Void)], named texts: [String], tidy: () -> Void = {}) -> Never {
   var ran = 0
+  // Read before a case hooks getenv.
+  _ = listsChecks
   for (name, body) in cases where texts.isEmpty || texts.contains(where: { name.contains($0) }) {
     let before = failures
     do { try body() } catch { check("\(error)", "no error", name) }
