@@ -139,6 +139,12 @@ package struct ValueSelfPlan: Sendable {
   package var info: TypeInfo?
   package var location: Location
   package var access = Access.unknown
+  /// What is there to read at the entry, where that is less than `location` says: of a variable that the body may change, callers
+  /// store only what it reads.
+  package var atEntry: Location?
+
+  /// Where handlers read it.
+  package var readable: Location { atEntry ?? location }
 
   package enum Access: Hashable, Sendable {
     case borrowed, owned

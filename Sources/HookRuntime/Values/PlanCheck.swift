@@ -108,7 +108,10 @@ struct PlanCheck {
       return isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
     case .value(var value):
       value.location = passed(value.location)
-      if value.access == .inPlace || value.access == .unknown { value.location = atEntry(value.location, value.info) }
+      if value.access == .inPlace || value.access == .unknown {
+        let found = atEntry(value.location, value.info)
+        value.atEntry = found == value.location ? nil : found
+      }
       return .value(value)
     case .none, .unknown: return plan.selfPlan
     }

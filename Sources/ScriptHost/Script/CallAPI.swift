@@ -115,7 +115,7 @@ enum CallAPI {
     case .none: return callback.done(shl_nil())
     case .value(let plan):
       guard let info = plan.info else { break }
-      if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
+      if plan.readable == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
       switch script.pointee.changes.selfState(plan) {
       case .left: break
       case .gone: return callback.done(shl_handle(bridge.classes.value, CallValues.consumedMark, 0, 0))
@@ -123,7 +123,7 @@ enum CallAPI {
       }
       let borrowed = BorrowedValue(root: .selfValue, info: info, serial: bridge.serial)
       let isFixed = plan.access == .borrowed || plan.access == .owned
-      if plan.location.isWhole {
+      if plan.readable.isWhole {
         let done = ValueAPI.withScratch { scratch in
           script.pointee.withMemory(of: borrowed) {
             callback.done(
@@ -131,7 +131,7 @@ enum CallAPI {
           } ?? -2
         }
         if done != -2 { return done }
-      } else if case .parts = plan.location {
+      } else if case .parts = plan.readable {
         let (a, b, c) = borrowed.words()
         return callback.done(shl_handle(bridge.classes.value, a, b, c))
       }

@@ -149,7 +149,7 @@ struct ScriptCall {
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
       guard case .left = changes.selfState(plan) else { return nil }
-      return read(plan.location, plan.info, borrowed, body)
+      return read(plan.readable, plan.info, borrowed, body)
     case .result(let run):
       if run != changes.resultNumber { return changes.formerResult(run).map { body($0 + borrowed.offset) } }
       guard let info = plan.result.info, hasRun else { return nil }

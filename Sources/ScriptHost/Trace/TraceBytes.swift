@@ -49,7 +49,7 @@ struct TraceBytes {
     case .none: .null
     case .object(let place), .metatype(let place):
       ["place": .string("\(place.notation):8@0"), "bytes": .string(Self.hexadecimal(view.reader.argumentWord(place)))]
-    case .value(let value): self.value(value.location, value.info, value.type, isResult: false, name: "", isInout: false)
+    case .value(let value): self.value(value.readable, value.info, value.type, isResult: false, name: "", isInout: false)
     case .unknown(let reason): ["place": .string("?" + reason)]
     }
   }

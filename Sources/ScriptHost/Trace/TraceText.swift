@@ -54,7 +54,7 @@ struct TraceText {
       return "<\(name) 0x\(String(word, radix: 16))>"
     case .value(let value):
       var text = ""
-      append(value.location, value.info, view, isResult: false, value.access == .inPlace, &text)
+      append(value.readable, value.info, view, isResult: false, value.access == .inPlace, &text)
       return text
     }
   }

@@ -97,8 +97,9 @@ def machine_values(text):
     """The places and widths a plan's column names."""
     text = text.lstrip("!&")
     if text in ("()", "-") or text.startswith("?"): return []
-    if text.startswith("*"): return [(text[1:], 8)]
-    if text.startswith("["): return [v for part in text[1:-1].split(",") for v in machine_values(part.split("=")[1])]
+    if text.startswith("*"): return [(text[1:].split("^")[0], 8)]
+    # Parts of one variable lie behind one address.
+    if text.startswith("["): return list(dict.fromkeys(v for part in text[1:-1].split(",") for v in machine_values(part.split("=")[1])))
     # What starts behind other bytes of its place reaches as far behind them.
     return [(p.split(":")[0], int(p.split(":")[1].split("@")[0]) + int(p.partition("^")[2] or 0)) for p in text.split("+")]
 

@@ -164,7 +164,7 @@ final class CapturePath: Sendable {
     switch view.plan.selfPlan {
     case .value(let plan):
       if atExit, view.selfAfterCall(plan) == .gone { return body(.missing("consumed")) }
-      value(plan.location, plan.info, view, isResult: false, body)
+      value(plan.readable, plan.info, view, isResult: false, body)
     case .metatype(let place):
       guard let word = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))),
         case .success(let type) = TypeResolver.shared.type(of: Metadata(word))
