@@ -1,6 +1,5 @@
 // RuleCalls — the rules of handlers (docs/hooks.md), one call for each, and what its caller is to get. Whoever runs it has put the handlers
 // in: RuleCases.swift those of Swift, Tests/Programs/failures/rules.lua those of Lua. What comes is the same.
-import Checks
 import HookSubjects
 
 /// Runs the calls of all rules but those in `without`; answers a line for each that is broken.
