@@ -42,7 +42,7 @@ cat >tests.lua <<'LUA'
 test "throws" (function(t) t.call(swift.new("Shop.Cart", "init()"), "checkout()") end)
 LUA
 capture tests timeout 60 "$scripthost" test tests.lua ./program
-says 'a Swift error that nobody caught in a test' tests.out 'tests.lua:1: a Swift error was not caught: SoldOut.item('
+says 'a Swift error that nobody caught in a test' tests.out 'tests.lua:1: an error was not caught: SoldOut.item('
 printf 'swift.send(swift.new("Shop.Cart", "init()"), "checkout()")\n' | capture console timeout 60 "$scripthost" repl --state state -- ./program
 says 'a Swift error that nobody caught in the console' console.out 'a Swift error was not caught: SoldOut.item('
 cat >log.lua <<'LUA'
