@@ -99,6 +99,7 @@ static void touch(Reading *r, const Instruction *i, State *s) {
     // Strings of bytes, and elements by a number: which of them is not followed.
     bool is_unknown = !is_exact || i->in.meta.category == ZYDIS_CATEGORY_STRINGOP;
     if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) note_read(r, s, is_unknown ? 0 : at, is_unknown ? HKT_ENTRY_BYTES : op->size / 8);
+    if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) r->found->is_written = true;
     if (op->actions & ZYDIS_OPERAND_ACTION_WRITE && !is_unknown) add(s->written, at, op->size / 8);
   }
 }
@@ -220,6 +221,7 @@ static void hand_over(Reading *r, bool is_direct, uint64_t target, State *s) {
     HKTEntryMemory callee = {0};
     bool is_known = is_direct && r->host && r->host->callee && r->host->callee(r->host->context, target, ARGUMENTS[k], &callee);
     if (!is_known || callee.is_given_away) { r->found->is_given_away = true; continue; }
+    r->found->is_written |= callee.is_written;
     for (int64_t byte = 0; byte < HKT_ENTRY_BYTES; byte++) {
       if (has(callee.read, byte)) note_read(r, s, at + byte, 1);
       if (has(callee.written, byte) && at + byte >= 0) add(s->written, at + byte, 1);

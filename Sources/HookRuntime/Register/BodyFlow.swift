@@ -154,7 +154,7 @@ final class Flows {
   fileprivate func entryBytes(at address: UInt64, size: Int, ofVariableAt register: Places) -> EntryBytes? {
     guard register.areRegisters, register.word().nonzeroBitCount == 1 else { return nil }
     let found = entryMemory(at: address, size: size, register: register.word().trailingZeroBitCount)
-    return found.is_given_away ? nil : EntryBytes([found.read.0, found.read.1, found.read.2, found.read.3])
+    return found.is_given_away ? nil : EntryBytes([found.read.0, found.read.1, found.read.2, found.read.3], isWritten: found.is_written)
   }
 
   private func entryMemory(at address: UInt64, size: Int, register: Int) -> HKTEntryMemory {
@@ -190,7 +190,9 @@ final class Flows {
     let all = (UInt64.max, UInt64.max, UInt64.max, UInt64.max)
     switch (reader.importStub(at: target).map { String(decoding: $0, as: UTF8.self) }, register) {
     // How much of it is not followed: what it writes may be all.
-    case ("memset", 7), ("memcpy", 7), ("memmove", 7): found.pointee.written = all
+    case ("memset", 7), ("memcpy", 7), ("memmove", 7):
+      found.pointee.written = all
+      found.pointee.is_written = true
     case ("memcpy", 6), ("memmove", 6): found.pointee.read = all
     // A call leaves r13 as it is: where it may be an argument of a mutating method, or what was there before, it counts as the latter.
     case (let name, 13): return name.map { !certainlyTakesSelfByAddress($0) } ?? false

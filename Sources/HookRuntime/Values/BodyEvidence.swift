@@ -77,7 +77,13 @@ package enum ErrorEvidence: Sendable, Equatable {
 package struct EntryBytes: Sendable, Hashable {
   private let words: [UInt64]
 
-  init(_ words: [UInt64]) { self.words = words }
+  /// The body may write to the variable, so that it was given to be changed.
+  let isWritten: Bool
+
+  init(_ words: [UInt64], isWritten: Bool) {
+    self.words = words
+    self.isWritten = isWritten
+  }
 
   /// One of the bytes is there: nobody stores a part of a scalar.
   func overlaps(offset: Int, size: Int) -> Bool {

@@ -75,9 +75,10 @@ struct PlanCheck {
   /// What is there at the entry of a variable that the body may change: callers compiled together with it store only what it
   /// reads. (Swift's dead store elimination knows of each function what it reads of its arguments, LLVM's by its attributes
   /// `writeonly` and `initializes`.)
-  private func atEntry(_ location: Location, _ info: TypeInfo?) -> Location {
+  /// - Parameter mayBeBorrowed: what is lent for reading is stored whole; a body that writes there was given it to change.
+  private func atEntry(_ location: Location, _ info: TypeInfo?, mayBeBorrowed: Bool = false) -> Location {
     guard case .address(let place) = location, let register = Places(argument: place),
-      let there = evidence.entryBytes(ofVariableAt: register)
+      let there = evidence.entryBytes(ofVariableAt: register), there.isWritten || !mayBeBorrowed
     else { return location }
     let parts = info.map { Self.parts(of: $0, at: location, where: there) }
     let isWhole = parts?.allSatisfy { $0.location == location } ?? !there.isEmpty
@@ -109,7 +110,7 @@ struct PlanCheck {
     case .value(var value):
       value.location = passed(value.location)
       if value.access == .inPlace || value.access == .unknown {
-        let found = atEntry(value.location, value.info)
+        let found = atEntry(value.location, value.info, mayBeBorrowed: value.access == .unknown)
         value.atEntry = found == value.location ? nil : found
       }
       return .value(value)
