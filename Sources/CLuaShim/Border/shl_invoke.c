@@ -162,7 +162,8 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
     const SHLRun *whose = run->inherited ? run->root : run;
     e->inherited = run->inherited;
     e->outside = status == SHL_KILLED_TIME && run->cap != SHL_CAP_SCRIPT;
-    if (status == SHL_KILLED_TIME && *e->message) describe_work(e, place, whose, run->cap);
+    // A script that used up its own time is told that, whatever the host was doing for it then.
+    if (status == SHL_KILLED_TIME && *e->message && run->cap != SHL_CAP_SCRIPT) describe_work(e, place, whose, run->cap);
     else if (status == SHL_KILLED_TIME && whose->script_ns > 0) {
       static const char *const forms[] = {"%sstopped: %sran longer than %lld ms", "%sstopped: %sthe functions it called ran longer than %lld ms",
                                           "%sstopped: %swaited longer than %lld ms"};

@@ -208,7 +208,7 @@ bool shl_work_is_over(void) {
   bool is_over;
   if (run->script_ns < 0) is_over = SHL_READ(S->interrupted);
   else if (t->work_cpu && load_is_over(t, run)) is_over = true;
-  else is_over = !t->work_is_exempt && is_over_away(run, run->host_works ? run->away_since : t->work_since);
+  else is_over = !t->work_is_exempt && is_over_away(run, run->host_works ? run->away_since : t->work_kind == SHL_WORK_LOOKUP ? t->work_since : 0);
   // The state may be another thread's while the host works without its lock: then its figures are left alone.
   if (is_over) mark_killed(run->host_works ? NULL : S, run, SHL_KILLED_TIME);
   return is_over;
@@ -221,7 +221,8 @@ void shl_work_end(const char *what, size_t length) {
   t->work = NULL;
   if (!is_ours) return;
   if (t->work_cpu) run->work_ns[t->work_kind] += shl_cpu() - t->work_cpu;
-  if (!t->work_is_exempt && !run->host_works) run->away_ticks += shl_ticks() - t->work_since;
+  // Hooks are put in in the script's own time, of which it could use any number.
+  if (t->work_kind == SHL_WORK_LOOKUP && !t->work_is_exempt && !run->host_works) run->away_ticks += shl_ticks() - t->work_since;
   if (!what || !run->kill) return;
   if (!run->error) run->error = calloc(1, sizeof *run->error);
   if (!run->error) return;

@@ -168,6 +168,26 @@ for name, text in LOOKUPS.items():
     case(f"lookups {name}", f"while true do pcall(function() {text} end) end")
     case(f"loading: lookup {name}", f"pcall(function() {text} end)", kind="load", told=False)
 
+# MARK: Numbers and texts that the host computes with
+
+EXTREME = {
+    "objects of a guard": "guard { zombies = { types = { 'Hostile.Service' }, count = math.maxinteger, mode = 'report' } }",
+    "bytes of a guard": "guard { zombies = { types = { 'Hostile.Service' }, bytes = math.maxinteger, mode = 'report' } }",
+    "priorities of tasks": "boot.task { name = 'a', phase = 'launched', priority = math.mininteger, run = print } "
+                           "boot.task { name = 'b', phase = 'launched', priority = 1, run = print }",
+    "long condition": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('self.base > 0 or '):rep(3000) .. 'true' }",
+    "longest condition": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('self.base > 0 or '):rep(200000) .. 'true' }",
+    "long condition of and": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('self.base > 0 and '):rep(3000) .. 'true' } s:down(3)",
+    "nested condition": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('('):rep(5000) .. 'true' .. (')'):rep(5000) }",
+    "nots": "track 'r' { on = 'Hostile.Service.down(_:)', where = ('not '):rep(15000) .. 'true' }",
+    "priority of a hook": "method('Hostile.Service.speak(_:)'):before(function() end, { priority = math.mininteger })",
+    "time of a timer": "timer.after(1e308, print)",
+    "rate": "track 'r' { on = 'Hostile.Service.down(_:)', rate = '9223372036854775807/1ns' }",
+}
+for name, text in EXTREME.items():
+    case(f"extreme: {name}", f"pcall(function() {text} end)", told=False)
+    case(f"loading: extreme: {name}", f"local s = {{ down = print }} pcall(function() {text} end)", kind="load", told=False)
+
 # MARK: Memory that Swift keeps
 
 KEPT = {
