@@ -60,7 +60,7 @@ private struct ConditionReader {
   private var at = 0
   private var depth = 0
 
-  private static let mostBytes = 4096, mostTokens = 1024
+  private static let mostBytes = 65_536, mostTokens = 16_384
 
   init(_ source: String) throws(RuleProblem) {
     guard source.utf8.count <= Self.mostBytes else {
