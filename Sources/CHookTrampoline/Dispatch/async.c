@@ -146,6 +146,17 @@ static void take_results(HKTFrame *frame, const HKTFrame *here) {
   frame->results.error = here->self_register;
 }
 
+/// Decides whether there is an error where the function's type does not say that it throws. 1 stands for one of a type of its own.
+static void settle_error(HKTAsyncCall *r) {
+  r->call.state &= ~(uint32_t)HKT_CALL_ERROR_IS_NOT_CERTAIN;
+  uint64_t left = r->frame.results.error;
+  if (!left) return;
+  HKTErrorUse use = hkt_async_error_use(&r->call);
+  if (use == HKT_ERROR_IS_READ) return;
+  if (use == HKT_ERROR_USE_UNKNOWN && (left == 1 || hkt_may_be_error(left))) r->call.state |= HKT_CALL_ERROR_IS_NOT_CERTAIN;
+  else r->frame.results.error = 0;
+}
+
 /// Ends the record of an async call, and what it keeps.
 static void free_record(HKTAsyncCall *r) {
   hkt_layers_let_go(r->call.layers);
@@ -393,6 +404,7 @@ __attribute__((visibility("hidden"))) void hkt_async_returned(HKTFrame *here, HK
   }
   take_results(&r->frame, here);
   r->call.thread = t;
+  if (hkt_record_flags(r->call.body) & HKT_BODY_MAY_THROW) settle_error(r);
   advance(r, r->call.layers->count, true, &a);
 }
 

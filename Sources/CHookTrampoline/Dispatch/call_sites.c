@@ -5,6 +5,7 @@
 //   2. Nothing here reads code: who does is set at start. It may be asked for one address by several threads; one answer stays.
 #include "CHookTrampoline.h"
 #include "HKTAsync.h"
+#include "HKTPeek.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -83,12 +84,19 @@ static Caller caller_of(const HKTCall *call) { return behind_handlers((Caller){c
 
 const uint64_t *hkt_caller_stack(const HKTCall *call) { return caller_of(call).stack; }
 
-/// Where the async call's caller is resumed: what its context held before records of ours stood there.
-static uint64_t resumes_at(const HKTCall *call) {
-  const HKTAsyncContext *held = (const HKTAsyncContext *)((const char *)call - offsetof(HKTAsyncCall, call));
-  while (held->resume_parent == (void *)hkt_async_return) held = held->parent;
-  return (uint64_t)held->resume_parent;
+/// The context, or what stood in it before records of ours did, that says where its function's caller is resumed.
+static const HKTAsyncContext *behind_records(const HKTAsyncContext *context) {
+  while (context->resume_parent == (void *)hkt_async_return) context = context->parent;
+  return context;
 }
+
+/// What the context of the async call's callee held.
+static const HKTAsyncContext *context_of(const HKTCall *call) {
+  return behind_records((const HKTAsyncContext *)((const char *)call - offsetof(HKTAsyncCall, call)));
+}
+
+/// Where the async call's caller is resumed.
+static uint64_t resumes_at(const HKTCall *call) { return (uint64_t)context_of(call)->resume_parent; }
 
 uint64_t hkt_goes_on_at(const HKTCall *call) { return call->is_async ? resumes_at(call) : hkt_caller_stack(call)[-1]; }
 
@@ -152,6 +160,28 @@ bool hkt_ignores_error(const HKTCall *call, uint64_t *return_address) {
     caller = caller_around(caller, site);
   }
   return false;
+}
+
+HKTErrorUse hkt_async_error_use(const HKTCall *call) {
+  const HKTPlaces error = HKT_GPR(13);
+  const HKTAsyncContext *context = context_of(call);
+  for (int depth = 0; depth < MOST_FRAMES; depth++) {
+    const HKTCallSite *site = hkt_resumption((uint64_t)context->resume_parent);
+    if (!site || !site->is_known) break;
+    if (site->read & error) return HKT_ERROR_IS_READ;
+    if (!(site->possible & error)) return HKT_ERROR_IS_UNREAD;
+    if (!(site->returned & error) || !context->parent) break;
+    context = behind_records(context->parent);
+  }
+  return HKT_ERROR_USE_UNKNOWN;
+}
+
+static uint64_t error_class;
+void hkt_set_error_class(uint64_t isa) { __atomic_store_n(&error_class, isa, __ATOMIC_RELAXED); }
+
+bool hkt_may_be_error(uint64_t word) {
+  uint64_t isa = 0;
+  return word > 0xFFFF && word % 8 == 0 && hkt_peek(word, &isa, sizeof isa) && isa == __atomic_load_n(&error_class, __ATOMIC_RELAXED);
 }
 
 bool hkt_must_not_return(const HKTCall *call) {

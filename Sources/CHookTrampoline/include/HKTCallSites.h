@@ -75,6 +75,22 @@ HKTResultUse hkt_result_use(const struct HKTCall *call, HKTPlaces asked);
 /// Not for async calls.
 bool hkt_ignores_error(const struct HKTCall *call, uint64_t *return_address);
 
+/// What those make of r13 that an async call resumes: an error is there, where there is one.
+typedef enum HKTErrorUse {
+  HKT_ERROR_USE_UNKNOWN,
+  HKT_ERROR_IS_READ,    // the callee throws
+  HKT_ERROR_IS_UNREAD,  // it does not
+} HKTErrorUse;
+
+/// Asks the code that the async call's caller is resumed in, and the callers of that where it only hands the register on (a witness). May read code:
+/// takes the lock of the caller's image.
+HKTErrorUse hkt_async_error_use(const struct HKTCall *call);
+
+/// The class of the boxes that errors are in, their first word. Set once at start.
+void hkt_set_error_class(uint64_t isa);
+/// The word is the address of such a box, or of what was one.
+bool hkt_may_be_error(uint64_t word);
+
 /// The call's caller has no code to go on with, so that the call must not return. Not for async calls.
 bool hkt_must_not_return(const struct HKTCall *call);
 

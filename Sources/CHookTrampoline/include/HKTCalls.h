@@ -196,6 +196,8 @@ enum {
   HKT_BODY_HAS_PLAN = 1024,
   /// Its set is not one layer that is over before the original. Calls that come while it changes may find it otherwise.
   HKT_BODY_IS_LAYERED = 2048,
+  /// An async body of which nothing tells whether it throws: what it leaves in r13 may be an error or anything else.
+  HKT_BODY_MAY_THROW = 4096,
 };
 
 enum { HKT_SELF_UNKNOWN = UINT16_MAX };
@@ -210,6 +212,7 @@ enum {
   HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
   HKT_CALL_REPLACED = 128,  // a layer inside another has put new arguments into the frame
   HKT_CALL_IN_ORIGINAL = 512,  // its original runs, called by the dispatcher
+  HKT_CALL_ERROR_IS_NOT_CERTAIN = 1024,  // results.error may be what the original used the register for; see hkt_async_error_use
   HKT_CALL_MEASURED = 256,  // the layer that is at work is measured: what it goes on to is taken off
 };
 

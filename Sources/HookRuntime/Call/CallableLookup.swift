@@ -141,6 +141,7 @@ package final class CallableLookup: @unchecked Sendable {
     if declaration.isCoroutine { throw .coroutine }
     let function = declaration.functionType
     if case .typed = function.thrown, function.isAsync { throw .isAsync }
+    if declaration.isAsyncAccessor { throw .convention("whether an async getter throws is not in its name") }
     if declaration.contextKind == .protocolType { throw .receiver("it is a member of a protocol; name the type's own") }
     guard let base = base(of: family) else {
       guard let first = family.bodies.first else { throw .noBody }

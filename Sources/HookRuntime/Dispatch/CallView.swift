@@ -42,9 +42,12 @@ package struct CallView {
   package var thrownError: UInt {
     guard withPlan({ $0.mayReturnError }) else { return 0 }
     let error = frame.pointee.results.error
+    if errorIsNotCertain { return 0 }
     // A getter that throws a typed error has 1 there, and its name tells neither that it throws nor what.
     return error == frame.pointee.error_register || error == 1 ? 0 : UInt(error)
   }
+  /// Neither the original's type nor its caller's code tells whether it threw: it counts as having thrown an error of unknown type.
+  package var errorIsNotCertain: Bool { call.pointee.state & UInt32(HKT_CALL_ERROR_IS_NOT_CERTAIN) != 0 }
   /// The original ran and threw, so its result is not there.
   package var didThrow: Bool {
     withPlan { $0.mayReturnError || $0.throwsTyped } && frame.pointee.results.error != frame.pointee.error_register

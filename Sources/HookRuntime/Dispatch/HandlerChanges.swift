@@ -106,7 +106,7 @@ package struct HandlerChanges {
   package var canReplaceError: Bool {
     guard let typed = plan.thrownValue else {
       // A getter that throws a typed error, which its name does not tell, has 1 there: the error is of unknown type, in an unknown place.
-      return view.frame.pointee.results.error != 1
+      return view.frame.pointee.results.error != 1 && !view.errorIsNotCertain
     }
     return typed.info != nil && typed.location.isWhole
   }

@@ -71,7 +71,7 @@ final class Flows {
   /// Constant bytes of the image.
   func data(at address: UInt64, count: Int) -> UnsafeRawPointer? { file.bytes(at: address, count: count)?.baseAddress }
 
-  fileprivate func taken(_ places: Places, at address: UInt64, size: Int) -> Places {
+  func taken(_ places: Places, at address: UInt64, size: Int) -> Places {
     Places.firstSlots.reduce(.nothing) { found, first in
       let wanted = places.word(from: first)
       // Registers are the same in each question.

@@ -7,6 +7,9 @@ internal import SwiftMangling
 package enum CallSites {
   /// Says who reads call sites. Once, at start.
   static func install() {
+    // A box lives as long as the error: its class is one of the runtime's.
+    let isa = withExtendedLifetime(ErrorBox(CancellationError())) { UnsafePointer<UInt>(bitPattern: $0.borrowedWord)!.pointee }
+    hkt_set_error_class(UInt64(isa))
     hkt_set_variable_reader { CallSites.use($0, $1, $2) }
     hkt_set_call_site_reader { site in if let site { CallSites.read(&site.pointee) } }
   }
@@ -119,6 +122,9 @@ extension Flows {
     let possible = possible(at: address, size: Int(part.size))
     site.is_known = possible != .max
     site.possible = possible
+    let error = Places.selfRegister.word()  // a part that looks for one does so at once
+    site.read = taken(.selfRegister, at: address, size: Int(part.size)).word()
+    if possible & error != 0, site.read & error == 0, Self.wholeFunction(part.nameText).hasSuffix("TW") { site.returned = error }
   }
 
   func returns(_ place: Places, at address: UInt64) -> Bool {

@@ -32,7 +32,10 @@ extension LookupError: CustomStringConvertible {
     switch self {
     case .noSelector(let name, let nearest): "no selector '\(name)' in this program" + Self.advice(nearest)
     case .absent(let name, let absence, let nearest): "no selector '\(name)' in this program: \(absence)" + Self.advice(nearest)
-    case .noSelectorInType(let name, let type, let nearest): "no selector '\(name)' in \(type)" + Self.advice(nearest)
+    case .noSelectorInType(let name, let type, let nearest):
+      // A static member's name begins with the word, also where the type's name stands before the member's.
+      "no selector '\(name)' in \(type)"
+        + Self.advice(nearest.map { $0 == name && name.hasPrefix("static ") ? "static \(type).\(name.dropFirst(7))" : $0 })
     case .noType(let name, let nearest): "no type '\(name)' in this program" + Self.advice(nearest)
     case .noImport(let name, let importer, let importers, let nearest):
       (importer.map { "no image that matches '\($0)' imports" } ?? "no image of this program imports") + " a C function '\(name)'"

@@ -240,6 +240,8 @@ package final class CallPlan: @unchecked Sendable {
   package let declaresError: Bool
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
+  /// Of an async function: nothing tells whether it throws.
+  let mayThrowUntold: Bool
   package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
@@ -310,8 +312,9 @@ package final class CallPlan: @unchecked Sendable {
     mayThrow = thrown == .any
     declaresError = declaration.functionType.thrown != .never
     // Whether a getter throws is not in its name, nor whether the optimiser let a private function go on throwing: one that
-    // does not returns the register as it was.
-    mayReturnError = declaresError || mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
+    // does not returns the register as it was. Of an async getter the code that its caller is resumed in tells (settle_error in async.c).
+    mayReturnError = declaresError || mayThrow || declaration.kind == .getter
+    mayThrowUntold = declaration.isAsyncAccessor
     throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }

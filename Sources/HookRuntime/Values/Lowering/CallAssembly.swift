@@ -433,7 +433,6 @@ struct CallAssembly: Sendable {
   /// `HKTResults` has after any call; the address of a lone indirect one is kept as if it had come in rax (async.c).
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
     if declaration.isCoroutine { return yielded(function.result, info) }
-    if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     if let problem = signature.resultProblem { return .unknown(problem) }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {

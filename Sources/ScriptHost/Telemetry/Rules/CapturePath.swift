@@ -132,7 +132,7 @@ final class CapturePath: Sendable {
     case .errno: body(view.saysFailure ? .integer(Int64(view.errno)) : .null)
     case .error:
       let error = view.errorBox()
-      if error == 0 { return body(.null) }
+      if error == 0 { return body(view.didThrow ? .missing("not decoded") : .null) }
       guard let start, !steps.steps.isEmpty else { return Self.give(ValuePrinter.error(error), body) }
       withUnsafePointer(to: error) { walk(0, UnsafeRawPointer($0), .passUnretained(start), steps, then: body) }
     case .literal(let text): Self.give(text, body)

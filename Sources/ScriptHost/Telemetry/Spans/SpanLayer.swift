@@ -46,7 +46,7 @@ final class SpanLayer: @unchecked Sendable {
     let scope = ended.takeRetainedValue()
     guard scope.isRecorded else { return }
     let error = view.errorBox()
-    let failure = error == 0 ? nil : ValuePrinter.error(error)
+    let failure = error != 0 ? ValuePrinter.error(error) : view.didThrow ? "<not decoded>" : nil
     if !maker.hasLateFields { return maker.end(scope, failure: failure, thread) }
     let rule = rule
     maker.end(scope, failure: failure, thread) { writer in
