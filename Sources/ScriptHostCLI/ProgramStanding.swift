@@ -32,7 +32,8 @@ struct ProgramStanding {
     var lines: [String] = []
     if let end {
       lines.append(
-        "the last crash or kill: \(CrashText.time(end.file)), process \(end.file.process): \(CrashText.endingAndSuspect(end.file)); scripthost crashes show \(end.number) has more")
+        "the last crash or kill: \(CrashText.time(end.file)), process \(end.file.process): \(CrashText.endingAndSuspect(end.file)); "
+          + "scripthost crashes show \(end.number) has more")
     }
     for line in (mode?.sentences() ?? []) + plan { lines.append("safe mode: \(EventText.printable(line))") }
     return lines + quarantined
@@ -44,7 +45,10 @@ struct ProgramStanding {
       members.append(
         .init(
           "last_end",
-          ["number": JSONValue(end.number), "pid": JSONValue(Int(end.file.process)), "time": .string(CrashText.time(end.file)), "how": .string(CrashText.endingAndSuspect(end.file))]))
+          [
+            "number": JSONValue(end.number), "pid": JSONValue(Int(end.file.process)), "time": .string(CrashText.time(end.file)),
+            "how": .string(CrashText.endingAndSuspect(end.file)),
+          ]))
     }
     members.append(.init("failed_starts", JSONValue(mode?.failures ?? 0)))
     members.append(.init("safe_mode", .array(((mode?.sentences() ?? []) + plan).map { .string($0) })))

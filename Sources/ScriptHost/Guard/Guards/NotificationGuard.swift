@@ -82,7 +82,9 @@ private final class ObserverLayer: Sendable {
     let view = CallView(call)
     let plan = view.plan
     guard isAdding else {
-      if let token = object(in: 0, view, plan, { $0.assumingMemoryBound(to: Any.self).pointee }) { observers.remove(UInt(bitPattern: Unmanaged.passUnretained(token).toOpaque())) }
+      if let token = object(in: 0, view, plan, { $0.assumingMemoryBound(to: Any.self).pointee }) {
+        observers.remove(UInt(bitPattern: Unmanaged.passUnretained(token).toOpaque()))
+      }
       return
     }
     // The caller lends the sender until the call is over.

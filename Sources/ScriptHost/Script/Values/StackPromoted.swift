@@ -221,7 +221,8 @@ extension StackPromoted {
     func end(_ selector: String, _ patch: Environment) {
       for (object, references) in objects where hkt_retain_count(object) > references {
         patch.log.say(
-          "\(patch.fileName): '\(selector)' kept a \(Instance.typeName(object)) that lies in the frame of the function that made it: the program is going to use what is gone; do not call it with this object"
+          "\(patch.fileName): '\(selector)' kept a \(Instance.typeName(object)) that lies in the frame of the function that made it: "
+            + "the program is going to use what is gone; do not call it with this object"
         )
       }
     }

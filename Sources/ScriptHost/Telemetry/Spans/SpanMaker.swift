@@ -173,8 +173,10 @@ final class SpanMaker: @unchecked Sendable {
 
 /// Names of the fields of every span's record, as `SpanRecord` has them.
 struct SpanFieldNames: Sendable {
-  let trace = FieldName.Borrowed("trace"), span = FieldName.Borrowed("span"), parent = FieldName.Borrowed("parent"), kind = FieldName.Borrowed("kind"), start = FieldName.Borrowed("start_ns")
-  let duration = FieldName.Borrowed("duration_ns"), status = FieldName.Borrowed("status"), message = FieldName.Borrowed("message"), attributes = FieldName.Borrowed("attributes")
+  let trace = FieldName.Borrowed("trace"), span = FieldName.Borrowed("span"), parent = FieldName.Borrowed("parent"),
+    kind = FieldName.Borrowed("kind"), start = FieldName.Borrowed("start_ns")
+  let duration = FieldName.Borrowed("duration_ns"), status = FieldName.Borrowed("status"), message = FieldName.Borrowed("message"),
+    attributes = FieldName.Borrowed("attributes")
   static let shared = SpanFieldNames()
 
   func add(_ name: FieldName.Borrowed, _ text: String, _ writer: inout FieldWriter) {
