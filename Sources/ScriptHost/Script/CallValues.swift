@@ -84,7 +84,7 @@ enum CallValues {
     let value = script.pointee.withMemory(of: borrowed) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) }
     if value?.tag == SHL_HANDLE { script.pointee.arguments.borrow(index) }
     if value == nil, case .parts = argument.location {
-      return hasMembers(info) ? lendParts(borrowed, bridge) : missing(.optimizedOut, bridge)
+      return hasMembers(info) ? borrowedParts(borrowed, bridge) : missing(.optimizedOut, bridge)
     }
     return value ?? missing(argument.location, bridge)
   }
@@ -100,7 +100,7 @@ enum CallValues {
   }
 
   /// A value of which the optimiser left parts: they can be read one by one.
-  private static func lendParts(_ borrowed: BorrowedValue, _ bridge: ValueBridge) -> SHLValue {
+  private static func borrowedParts(_ borrowed: BorrowedValue, _ bridge: ValueBridge) -> SHLValue {
     let (a, b, c) = borrowed.words()
     return shl_handle(bridge.classes.value, a, b, c)
   }

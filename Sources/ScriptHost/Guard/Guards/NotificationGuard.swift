@@ -87,7 +87,7 @@ private final class ObserverLayer: Sendable {
       }
       return
     }
-    // The caller lends the sender until the call is over.
+    // The sender is borrowed from the caller until the call is over.
     guard let sender = object(in: 1, view, plan, { $0.assumingMemoryBound(to: Any?.self).pointee }), !view.didThrow, let info = plan.result.info,
       let word = view.reader.withMemory(plan.result.location, info, isResult: true, { $0.load(as: UInt.self) }), word != 0
     else { return }

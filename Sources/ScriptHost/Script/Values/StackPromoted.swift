@@ -44,7 +44,7 @@ enum StackPromoted {
   static func find(object address: UInt) -> String? { Search(use: .keep).find(object: address) }
 
   /// `swift.lend(object)`: whoever gets it does not keep it, says the script.
-  static let lend: SHLFunction = { context, callback in
+  static let passBorrowed: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard patch.classes.isObject(callback[0]) else {
         return callback.fail("'swift.lend' takes a Swift object, got \(ValueBridge.describe(callback[0]))")

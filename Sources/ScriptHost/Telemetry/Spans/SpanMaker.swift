@@ -59,7 +59,7 @@ final class SpanMaker: @unchecked Sendable {
   // MARK: Begin
 
   /// The span of a call that begins: below the one around it, or below whoever the call says sent it, or a root.
-  /// - Parameter layer: who asks; what it lent itself is not around it.
+  /// - Parameter layer: who asks; the scope that it began itself is not around it.
   func begin(_ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, layer: UnsafeRawPointer) -> TraceScope {
     let around = Scopes.current(view.call, thread, layer: layer)?._withUnsafeGuaranteedRef { $0 }
     let identifier = thread.pointee.scopes.identifier()

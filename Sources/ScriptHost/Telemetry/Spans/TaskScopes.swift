@@ -39,7 +39,7 @@ enum TaskScopes {
     return Unmanaged<TraceScope>.fromOpaque(place.load(as: UnsafeRawPointer.self))
   }
 
-  /// Lends the scope to the rest of the call of the running task; false when it cannot.
+  /// Puts the rest of the running task's call into the scope; false when it cannot.
   static func push(_ scope: TraceScope) -> Bool {
     guard let runtime else { return false }
     // Taken over with its reference.
@@ -64,7 +64,7 @@ enum Scopes {
     return thread.pointee.scopes.top(of: call, task: task, layer: layer) ?? (task == 0 ? nil : TaskScopes.top())
   }
 
-  /// Lends the scope to what runs below the call, until `end`.
+  /// Puts what runs below the call into the scope, until `end`.
   static func begin(
     _ scope: TraceScope, _ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer, _ thread: UnsafeMutablePointer<ScriptThread>
   ) {
