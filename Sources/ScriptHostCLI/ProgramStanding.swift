@@ -1,4 +1,5 @@
-// ProgramStanding — how a program that does not run ended the last time, and what safe mode and the canary keep out of it: for status and safe-mode.
+// ProgramStanding — how a program that does not run ended the last time, and what safe mode and the canary keep out of it: for status
+// and safe-mode.
 internal import Journal
 internal import ScriptHost
 

@@ -198,7 +198,8 @@ struct PatchCheck {
     guard case .call(let function, _) = value.kind, case .function(let entry) = meanings.of(function), entry.kind == .statement else { return }
     error(
       value.range,
-      "'\(entry.name)' takes a name, and then what belongs to it: \(entry.name) \"…\" \(entry.name == "test" ? "(function(t) … end)" : "{ … }")")
+      "'\(entry.name)' takes a name, and then what belongs to it: "
+        + "\(entry.name) \"…\" \(entry.name == "test" ? "(function(t) … end)" : "{ … }")")
   }
 
   /// `config.x = 1`: nobody writes there.
