@@ -174,9 +174,9 @@ struct JournalView {
       let source = EventText.Source(reader.session)
       guard program == nil || program == source.program else { continue }
       let found = reader.next(isFinal: isFinal && !reader.isWriterAlive(bootID: bootID))
-      lines += found.lazy.filter { [kinds, since, condition] in kinds.contains($0.kind) && $0.wall >= since && condition?.holds($0) ?? true }.map {
-        ($0, source)
-      }
+      lines += found.lazy.filter { [kinds, since, condition] in
+        kinds.contains($0.kind) && $0.wall >= since && condition?.holds($0) ?? true
+      }.map { ($0, source) }
       readers[path] = .some(reader)
     }
     return lines.sorted(by: Self.isEarlier)

@@ -151,8 +151,8 @@ enum CallValues {
   @inline(__always)
   private static func stageBits(_ index: Int, _ value: SHLValue, _ script: Call, forNextRun: Bool) -> Bool {
     // A handle to the argument goes on showing what was passed, which is a matter of the record.
-    guard script.pointee.arguments.changeable
-      || forNextRun && script.pointee.hasNoRecord, index < SHLArguments.room, !script.pointee.arguments.isBorrowed(index),
+    guard script.pointee.arguments.changeable || forNextRun && script.pointee.hasNoRecord, index < SHLArguments.room,
+      !script.pointee.arguments.isBorrowed(index),
       let bits = bits(of: value, for: script.pointee.view.withPlan { $0.slots[index] }, index, script)
     else { return false }
     script.pointee.arguments.stage(bits, at: index)
