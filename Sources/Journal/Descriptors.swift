@@ -123,7 +123,9 @@ package struct StandardError: Sendable {
     guard let now = Self.identity, now == (device, inode) else { return }
     var text = text
     text.withUTF8 { bytes in
-      _ = withoutWriteSignals { HostDescriptor.isStream(STDERR_FILENO) ? Self.writeInParts(bytes) : Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+      _ = withoutWriteSignals {
+        HostDescriptor.isStream(STDERR_FILENO) ? Self.writeInParts(bytes) : Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-// FieldWriter — builds the payload of one record in memory the caller lends.
+// FieldWriter — builds the payload of one record in memory borrowed from the caller.
 //
 // Nothing is allocated. What rules call on every event is public, and so written into their code: the compiler inlines nothing that is
 // `package` into another module. The payload is the record's name and then fields:

@@ -33,7 +33,7 @@ package struct RawPath: Hashable, Sendable, CustomStringConvertible {
   }
   package func appending(_ component: String) -> RawPath { appending(component.utf8) }
 
-  /// Lends the path as a C string.
+  /// The path as a C string, borrowed until `body` returns.
   package func withCString<R, E>(_ body: (UnsafePointer<CChar>) throws(E) -> R) throws(E) -> R {
     var text = bytes.map { CChar(bitPattern: $0) }
     text.append(0)

@@ -42,7 +42,8 @@ struct BlockRules {
       guard case .label(let name) = statement.kind else { continue }
       for open in blocks + [own] {
         guard let first = open.labels[name.text] else { continue }
-        throw problem(name.range, "label '\(name.text)' is there already, at line \(source.position(of: open.statements[first].range.lowerBound).line)")
+        throw problem(
+          name.range, "label '\(name.text)' is there already, at line \(source.position(of: open.statements[first].range.lowerBound).line)")
       }
       own.labels[name.text] = position
     }
@@ -121,7 +122,9 @@ struct BlockRules {
       case .localFunction(let own, _): first = own
       default: first = nil
       }
-      if let first { throw problem(name.range, "this goto jumps into the scope of the local '\(first.text)'; declare it before, or end its block before the label") }
+      if let first {
+        throw problem(name.range, "this goto jumps into the scope of the local '\(first.text)'; declare it before, or end its block before the label")
+      }
     }
   }
 

@@ -4,7 +4,7 @@ internal import ScriptHost
 
 /// Runs other programs.
 enum Child {
-  /// Lends NULL-terminated C strings.
+  /// NULL-terminated C strings, borrowed until `body` returns.
   static func withCStrings<R>(_ strings: [[UInt8]], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R) -> R {
     var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { bytes in
       let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)

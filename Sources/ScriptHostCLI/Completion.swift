@@ -86,7 +86,10 @@ enum CompletionScript {
   /// For a file scripthost.fish in a directory of $fish_complete_path.
   static func fish(_ commands: [Subcommand]) -> String {
     let before = "not __fish_seen_subcommand_from \(commands.map(\.name).joined(separator: " "))"
-    var lines = ["# fish completion for scripthost", "function __scripthost_patches; \(patchIDs); end", "complete -c scripthost -f", "complete -c scripthost -n '\(before)' -l help -l version"]
+    var lines = [
+      "# fish completion for scripthost", "function __scripthost_patches; \(patchIDs); end", "complete -c scripthost -f",
+      "complete -c scripthost -n '\(before)' -l help -l version",
+    ]
     for command in commands {
       lines.append("complete -c scripthost -n '\(before)' -a \(command.name) -d \(fishQuoted(command.summary))")
       let after = "complete -c scripthost -n '__fish_seen_subcommand_from \(command.name)'"

@@ -7,8 +7,14 @@ extension Subcommand {
     name: "coverage", summary: "tell how much of a program can be hooked and decoded",
     synopsis: "[--library FILE]… [--list [--places]] [--json] [--state DIR] [--debug-dir DIR]… PROGRAM",
     description: [
-      "Judges every source function, initialiser, deinitialiser, accessor and closure of PROGRAM: can all its bodies be hooked, and can self, every argument and the result be read? What cannot is counted by reason. Functions the compiler made are not counted.",
-      "Types are only known where they are loaded, so PROGRAM is started, and ended before its main function runs. With --library, the libraries are opened in PROGRAM and judged instead of it.",
+      """
+      Judges every source function, initialiser, deinitialiser, accessor and closure of PROGRAM: can all its bodies be hooked, and can \
+      self, every argument and the result be read? What cannot is counted by reason. Functions the compiler made are not counted.
+      """,
+      """
+      Types are only known where they are loaded, so PROGRAM is started, and ended before its main function runs. With --library, the \
+      libraries are opened in PROGRAM and judged instead of it.
+      """,
     ],
     options: [
       Option(long: "library", value: "FILE", repeats: true, help: "Judges this library instead of the program.", completion: .file),

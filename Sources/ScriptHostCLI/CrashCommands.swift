@@ -8,8 +8,14 @@ extension Subcommand {
     summary: "show how programs crashed",
     synopsis: "[--json] [--state DIR] [show [N]]",
     description: [
-      "Lists the programs that ran with this state directory and crashed or were killed, oldest first, with the patch whose handler was at work. Programs that ended as they wanted leave nothing.",
-      "show prints one of them, the newest without N: signal, the Swift runtime's message, the stacks of all threads with the names found in the files of the same build, patches and hooks on each, registers, images, and what happened before (breadcrumbs).",
+      """
+      Lists the programs that ran with this state directory and crashed or were killed, oldest first, with the patch whose handler was at \
+      work. Programs that ended as they wanted leave nothing.
+      """,
+      """
+      show prints one of them, the newest without N: signal, the Swift runtime's message, the stacks of all threads with the names found \
+      in the files of the same build, patches and hooks on each, registers, images, and what happened before (breadcrumbs).
+      """,
     ],
     options: [
       Option(long: "json", help: "Prints one JSON object per line."),

@@ -10,8 +10,14 @@ extension Subcommand {
     summary: "check whether ScriptHost can work here",
     synopsis: "[--debug-dir DIR]… [PROGRAM]",
     description: [
-      "Checks what ScriptHost needs of the system: its own libraries, Lua, writing code through /proc/self/mem, executable memory files, membarrier, no denied code changes, a place for the journal.",
-      "With PROGRAM it first checks the program: Swift runtime found and of the right version, symbols, build-id. The checks that need no program run in this process, under the limits it was started with.",
+      """
+      Checks what ScriptHost needs of the system: its own libraries, Lua, writing code through /proc/self/mem, executable memory files, \
+      membarrier, no denied code changes, a place for the journal.
+      """,
+      """
+      With PROGRAM it first checks the program: Swift runtime found and of the right version, symbols, build-id. The checks that need no \
+      program run in this process, under the limits it was started with.
+      """,
     ],
     options: [.debugDirectory],
     operands: .optional("PROGRAM", .program),
@@ -77,7 +83,10 @@ enum Doctor {
         ? [
           .note(
             "sanitizer",
-            "built with -sanitize=address: start it with ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_sigtrap=0, or it takes what ScriptHost does for errors")
+            """
+            built with -sanitize=address: start it with ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_sigtrap=0, or it takes \
+            what ScriptHost does for errors
+            """)
         ] : [])
   }
 

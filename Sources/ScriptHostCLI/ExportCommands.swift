@@ -17,19 +17,34 @@ extension Subcommand {
     name: "export",
     summary: "hand what was recorded to other tools",
     synopsis:
-      "(--otlp URL | --prometheus ADDRESS | --perfetto FILE | --speedscope FILE | --folded FILE | --sqlite FILE | --jsonl FILE) [--follow] [--program PROGRAM] [--since WHEN] [--state DIR]",
+      """
+      (--otlp URL | --prometheus ADDRESS | --perfetto FILE | --speedscope FILE | --folded FILE | --sqlite FILE | --jsonl FILE) [--follow] \
+      [--program PROGRAM] [--since WHEN] [--state DIR]
+      """,
     description: [
-      "Reads the journals of all programs that ran with this state directory, also of running and of killed ones, and hands spans, metrics, network requests, screens, events and logs on. It works outside of the programs: they never use the network for it, and never wait.",
-      "--otlp sends to an OpenTelemetry collector (OTLP over HTTP, protobuf: traces, metrics and logs), from where the last export to that address stopped. A collector that is down or busy is tried again, with growing pauses; what it has not taken stays in the journal. Each record is delivered at least once, with the same ids when it comes again.",
+      """
+      Reads the journals of all programs that ran with this state directory, also of running and of killed ones, and hands spans, metrics, \
+      network requests, screens, events and logs on. It works outside of the programs: they never use the network for it, and never wait.
+      """,
+      """
+      --otlp sends to an OpenTelemetry collector (OTLP over HTTP, protobuf: traces, metrics and logs), from where the last export to that \
+      address stopped. A collector that is down or busy is tried again, with growing pauses; what it has not taken stays in the journal. \
+      Each record is delivered at least once, with the same ids when it comes again.
+      """,
       "--prometheus answers GET /metrics at the address with the newest value of each metric, until it is interrupted.",
-      "--perfetto opens in ui.perfetto.dev, --speedscope in speedscope.app; --folded is for flame graph tools; --sqlite makes a database, or brings one up to date; FILE may be - for standard output, but for --sqlite.",
+      """
+      --perfetto opens in ui.perfetto.dev, --speedscope in speedscope.app; --folded is for flame graph tools; --sqlite makes a database, \
+      or brings one up to date; FILE may be - for standard output, but for --sqlite.
+      """,
     ],
     options: [
       Option(long: "otlp", value: "URL", help: "Sends to the collector at this address, such as http://127.0.0.1:4318."),
       Option(
         long: "header", value: "NAME=VALUE", repeats: true, help: "Sends this header with each request of --otlp, such as a token."),
       Option(long: "prometheus", value: "ADDRESS", help: "Serves metrics at HOST:PORT, such as 127.0.0.1:9464."),
-      Option(long: "perfetto", value: "FILE", help: "Writes a trace: Perfetto's own form, or trace events in JSON where FILE ends in .json.", completion: .file),
+      Option(
+        long: "perfetto", value: "FILE", help: "Writes a trace: Perfetto's own form, or trace events in JSON where FILE ends in .json.",
+        completion: .file),
       Option(long: "speedscope", value: "FILE", help: "Writes a profile as JSON.", completion: .file),
       Option(long: "folded", value: "FILE", help: "Writes stacks with the nanoseconds spent in each.", completion: .file),
       Option(long: "sqlite", value: "FILE", help: "Writes tables: sessions, records, spans, metrics.", completion: .file),
@@ -82,7 +97,12 @@ extension Subcommand {
     synopsis: "[--format table|json|csv] [--program PROGRAM] [--since WHEN] [--state DIR] 'SELECT …'",
     description: [
       "Puts the journal into a database in memory and runs one statement of SQLite that reads.",
-      "Tables: sessions(session, program, path, pid, build, start), records(id, session, time, monotonic, thread, kind, name, fields), spans(id, session, trace, span, parent, kind, name, start, duration, status, message, attributes), metrics(session, name, attributes, time, kind, unit, value, count, sum, min, max). Views: events, logs, requests, screens, stalls. Times are nanoseconds since 1970; fields and attributes are JSON, read with fields ->> 'total'.",
+      """
+      Tables: sessions(session, program, path, pid, build, start), records(id, session, time, monotonic, thread, kind, name, fields), \
+      spans(id, session, trace, span, parent, kind, name, start, duration, status, message, attributes), metrics(session, name, \
+      attributes, time, kind, unit, value, count, sum, min, max). Views: events, logs, requests, screens, stalls. Times are nanoseconds \
+      since 1970; fields and attributes are JSON, read with fields ->> 'total'.
+      """,
     ],
     options: [
       Option(
@@ -110,7 +130,10 @@ extension Subcommand {
     summary: "make a page of what was recorded",
     synopsis: "[-o FILE] [--open] [--program PROGRAM] [--since WHEN] [--state DIR]",
     description: [
-      "Writes one HTML file with everything inside: start-up, screens, traces, network, stalls, crashes with what happened before, where time went, metrics, events and logs. It needs nothing from the network and can be sent to somebody."
+      """
+      Writes one HTML file with everything inside: start-up, screens, traces, network, stalls, crashes with what happened before, where \
+      time went, metrics, events and logs. It needs nothing from the network and can be sent to somebody.
+      """
     ],
     options: [
       Option(

@@ -24,7 +24,10 @@ extension Subcommand {
     name: "types", summary: "list the types of a program",
     synopsis: "[--json] [--fields] PROGRAM|PID [GLOB]",
     description: [
-      "Lists classes, structs and enums with their superclass, read from the type metadata of the program and of the Swift libraries it loads. Nothing of the program runs. Without GLOB: the program's own types.",
+      """
+      Lists classes, structs and enums with their superclass, read from the type metadata of the program and of the Swift libraries it \
+      loads. Nothing of the program runs. Without GLOB: the program's own types.
+      """,
       "In a GLOB * stops at a dot and ** crosses dots. A word that is no type's whole name finds those that end with it, or hold it.",
     ],
     options: inspectOptions + [Option(long: "fields", help: "Lists stored properties and enum cases too.")],
@@ -40,7 +43,10 @@ extension Subcommand {
     name: "methods", summary: "list the selectors of a program",
     synopsis: "[--json] PROGRAM|PID [GLOB]",
     description: [
-      "Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: the program's own. A name counts every body the compiler made of it; how many can be hooked is told.",
+      """
+      Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: \
+      the program's own. A name counts every body the compiler made of it; how many can be hooked is told.
+      """,
       "Instead of a GLOB the name of a type lists its members, and a bare name what is called so in any type.",
     ],
     options: inspectOptions, operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
@@ -52,7 +58,10 @@ extension Subcommand {
     name: "find", summary: "find selectors by words",
     synopsis: "[--json] PROGRAM|PID WORD…",
     description: [
-      "Lists the selectors whose names hold all the words, in any order and case: the program's own first, then those of its libraries, then C functions that it imports; and of these first what is called so, then what is in a type called so."
+      """
+      Lists the selectors whose names hold all the words, in any order and case: the program's own first, then those of its libraries, \
+      then C functions that it imports; and of these first what is called so, then what is in a type called so.
+      """
     ],
     options: inspectOptions, operands: .several(2...32, "PROGRAM or PID, and words", .program), exitStatuses: inspectStatuses,
     examples: [("scripthost find swift-format 'pretty print'", "Everything about pretty printing.")],
@@ -63,7 +72,10 @@ extension Subcommand {
     name: "explain", summary: "tell how far a hook on a selector reaches",
     synopsis: "[--json] PROGRAM|PID SELECTOR",
     description: [
-      "Tells which bodies a selector has, which of them can be hooked and why others cannot, how many inlined copies the debug information knows, and what else limits a hook. It claims only what is proven."
+      """
+      Tells which bodies a selector has, which of them can be hooked and why others cannot, how many inlined copies the debug information \
+      knows, and what else limits a hook. It claims only what is proven.
+      """
     ],
     options: inspectOptions, operands: .several(2...2, "PROGRAM or PID, and a SELECTOR", .program), exitStatuses: inspectStatuses,
     examples: [("scripthost explain swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'", "One selector.")],

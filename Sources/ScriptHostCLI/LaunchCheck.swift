@@ -64,7 +64,8 @@ struct LaunchCheck {
     try checkCompiler()
     if facts.sanitizer == "thread" {
       throw .refused(
-        "'\(program.shown)' is built with -sanitize=thread, which takes what ScriptHost does to its code for an error of the program; build it without")
+        "'\(program.shown)' is built with -sanitize=thread, which takes what ScriptHost does to its code for an error of the "
+          + "program; build it without")
     }
   }
 

@@ -6,7 +6,8 @@ enum ManualPage {
     var page = head("scripthost", "make a Swift program scriptable, without rebuilding it")
     page += section("SYNOPSIS") + ".B scripthost\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
     page += section("DESCRIPTION")
-    page += paragraph("Opens an unmodified Swift program on Linux for Lua 5.4: patches fix it, tracking rules record what it does, a console looks around inside it.")
+    page += paragraph(
+      "Opens an unmodified Swift program on Linux for Lua 5.4: patches fix it, tracking rules record what it does, a console looks around inside it.")
     page += section("COMMANDS")
     for command in commands { page += ".TP\n.BR scripthost\\-\(escaped(command.name)) (1)\n\(line(command.summary))" }
     page += section("EXIT STATUS")

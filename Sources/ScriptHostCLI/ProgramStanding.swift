@@ -1,4 +1,5 @@
-// ProgramStanding — how a program that does not run ended the last time, and what safe mode and the canary keep out of it: for status and safe-mode.
+// ProgramStanding — how a program that does not run ended the last time, and what safe mode and the canary keep out of it: for status
+// and safe-mode.
 internal import Journal
 internal import ScriptHost
 
@@ -32,7 +33,8 @@ struct ProgramStanding {
     var lines: [String] = []
     if let end {
       lines.append(
-        "the last crash or kill: \(CrashText.time(end.file)), process \(end.file.process): \(CrashText.endingAndSuspect(end.file)); scripthost crashes show \(end.number) has more")
+        "the last crash or kill: \(CrashText.time(end.file)), process \(end.file.process): \(CrashText.endingAndSuspect(end.file)); "
+          + "scripthost crashes show \(end.number) has more")
     }
     for line in (mode?.sentences() ?? []) + plan { lines.append("safe mode: \(EventText.printable(line))") }
     return lines + quarantined
@@ -44,7 +46,10 @@ struct ProgramStanding {
       members.append(
         .init(
           "last_end",
-          ["number": JSONValue(end.number), "pid": JSONValue(Int(end.file.process)), "time": .string(CrashText.time(end.file)), "how": .string(CrashText.endingAndSuspect(end.file))]))
+          [
+            "number": JSONValue(end.number), "pid": JSONValue(Int(end.file.process)), "time": .string(CrashText.time(end.file)),
+            "how": .string(CrashText.endingAndSuspect(end.file)),
+          ]))
     }
     members.append(.init("failed_starts", JSONValue(mode?.failures ?? 0)))
     members.append(.init("safe_mode", .array(((mode?.sentences() ?? []) + plan).map { .string($0) })))

@@ -13,7 +13,10 @@ extension Subcommand {
       help: "Only what is newer: a duration such as 10m, or a time in UTC such as 2026-01-31T07:05:00Z."),
     Option(
       long: "where", value: "CONDITION",
-      help: "Only records for which it holds, in the words of a rule's where: name == 'checkout' and total > 100. name, kind and thread are the record's own, any other path is a field (fields.kind: one of that name)."),
+      help: """
+        Only records for which it holds, in the words of a rule's where: name == 'checkout' and total > 100. name, kind and thread are the \
+        record's own, any other path is a field (fields.kind: one of that name).
+        """),
     Option(long: "number", short: "n", value: "N", help: "Only the last N."),
     Option(
       long: "state", value: "DIR", help: "Reads the journal of this state directory; the default is that of run.",
@@ -27,9 +30,15 @@ extension Subcommand {
     summary: "show what was recorded",
     synopsis: "[--follow] [--json] [--program PROGRAM] [--since WHEN] [--where CONDITION] [-n N] [--kind KIND] [--state DIR]",
     description: [
-      "Prints the recorded events of all programs that ran with this state directory, oldest first: also of programs that are running, and of programs that were killed.",
+      """
+      Prints the recorded events of all programs that ran with this state directory, oldest first: also of programs that are running, and \
+      of programs that were killed.
+      """,
       "Damaged records are skipped. How many, and how many a program could not write, is told on stderr at the end.",
-      "JSON objects have time (RFC 3339, UTC), mono_ns, boot, program, pid, thread, build, seq, kind, name and fields. In one run, mono_ns and then seq give the order.",
+      """
+      JSON objects have time (RFC 3339, UTC), mono_ns, boot, program, pid, thread, build, seq, kind, name and fields. In one run, mono_ns \
+      and then seq give the order.
+      """,
     ],
     options: readingOptions + [
       Option(
@@ -59,7 +68,10 @@ extension Subcommand {
     summary: "show what patches printed and logged",
     synopsis: "[-f] [--json] [--program PROGRAM] [--since WHEN] [--where CONDITION] [-n N] [--state DIR]",
     description: [
-      "Prints the log lines and failures of patches, oldest first, of all programs that ran with this state directory. Like events --kind log --kind failure."
+      """
+      Prints the log lines and failures of patches, oldest first, of all programs that ran with this state directory. Like events --kind \
+      log --kind failure.
+      """
     ],
     options: readingOptions,
     operands: .none,
@@ -162,7 +174,9 @@ struct JournalView {
       let source = EventText.Source(reader.session)
       guard program == nil || program == source.program else { continue }
       let found = reader.next(isFinal: isFinal && !reader.isWriterAlive(bootID: bootID))
-      lines += found.lazy.filter { [kinds, since, condition] in kinds.contains($0.kind) && $0.wall >= since && condition?.holds($0) ?? true }.map { ($0, source) }
+      lines += found.lazy.filter { [kinds, since, condition] in
+        kinds.contains($0.kind) && $0.wall >= since && condition?.holds($0) ?? true
+      }.map { ($0, source) }
       readers[path] = .some(reader)
     }
     return lines.sorted(by: Self.isEarlier)

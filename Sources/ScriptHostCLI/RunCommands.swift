@@ -15,19 +15,29 @@ extension Subcommand {
     Option(
       long: "state", value: "DIR",
       help:
-        "Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where nothing can be written, the newest events stay in memory.",
+        """
+        Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where \
+        nothing can be written, the newest events stay in memory.
+        """,
       completion: .directory),
     .debugDirectory,
     Option(
       long: "journal-size", value: "SIZE",
       help:
-        "Keeps so much of what this process records, such as 512MB, at least 1MB; older records go first. The default is 64MB. All programs of a state directory together keep four times as much."),
+        """
+        Keeps so much of what this process records, such as 512MB, at least 1MB; older records go first. The default is 64MB. All programs \
+        of a state directory together keep four times as much.
+        """),
     Option(
-      long: "journal-age", value: "AGE", help: "Keeps records for so long, such as 7d; files with older ones alone are removed as programs start and as they record."),
+      long: "journal-age", value: "AGE",
+      help: "Keeps records for so long, such as 7d; files with older ones alone are removed as programs start and as they record."),
     Option(
       long: "follow-children",
       help:
-        "Also opens the Swift programs that PROGRAM starts. LD_PRELOAD and SCRIPTHOST_BOOT then stay in the environment; without this option the program never sees them."
+        """
+        Also opens the Swift programs that PROGRAM starts. LD_PRELOAD and SCRIPTHOST_BOOT then stay in the environment; without this \
+        option the program never sees them.
+        """
     ),
   ]
 
@@ -35,11 +45,26 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--debug-dir DIR]… [--journal-size SIZE] [--journal-age AGE] [--follow-children] -- PROGRAM ARGUMENTS",
+      """
+      [-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls \
+      GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] \
+      [--debug-dir DIR]… [--journal-size SIZE] [--journal-age AGE] [--follow-children] -- PROGRAM ARGUMENTS
+      """,
     description: [
-      "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
-      "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
-      "The process can be controlled while it runs, by its user alone: see ps, status and patch. It listens on a Unix socket in $XDG_RUNTIME_DIR/scripthost or the folder control of the state directory, with three threads of the host; --no-control, or SCRIPTHOST_CONTROL=off in the environment, leaves both out.",
+      """
+      Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell \
+      does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have \
+      without ScriptHost.
+      """,
+      """
+      Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was \
+      recorded survives the end of the process, also by kill -9; see events and logs.
+      """,
+      """
+      The process can be controlled while it runs, by its user alone: see ps, status and patch. It listens on a Unix socket in \
+      $XDG_RUNTIME_DIR/scripthost or the folder control of the state directory, with three threads of the host; --no-control, or \
+      SCRIPTHOST_CONTROL=off in the environment, leaves both out.
+      """,
       "A program that replaces itself (exec) leaves ScriptHost behind, unless children are followed.",
     ],
     options: [
@@ -49,9 +74,14 @@ extension Subcommand {
         help: "Loads a patch that is installed with this command: \(Presets.known.joined(separator: ", "))."),
       Option(
         long: "config", value: "FILE",
-        help: "Settings of patches, which they read as config: a JSON object with one object for each patch's id. They count more than those of headers and of files beside patches (docs/patches.md).",
+        help: """
+          Settings of patches, which they read as config: a JSON object with one object for each patch's id. They count more than those of \
+          headers and of files beside patches (docs/patches.md).
+          """,
         completion: .file),
-      Option(long: "apm", help: "Loads all presets but c.accept: start-up, commands, requests, connections, stalls of 250ms; see it with scripthost report."),
+      Option(
+        long: "apm",
+        help: "Loads all presets but c.accept: start-up, commands, requests, connections, stalls of 250ms; see it with scripthost report."),
       Option(
         long: "stalls", value: "TIME",
         help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
@@ -62,26 +92,45 @@ extension Subcommand {
       Option(
         long: "watch",
         help:
-          "Loads patches again when their files are saved, loads new files of the directories and removes patches whose files are gone. A text that cannot be loaded changes nothing; the reason is told on stderr."
+          """
+          Loads patches again when their files are saved, loads new files of the directories and removes patches whose files are gone. A \
+          text that cannot be loaded changes nothing; the reason is told on stderr.
+          """
       ),
       Option(
         long: "canary", value: "WHEN",
         help:
-          "Tries each new or changed patch in a child of the program before it goes live: boot loads it there and ends before the program's main function, test also runs its tests, off tries none. A patch that crashes, hangs or fails there is quarantined. The default is what headers of patches say (canary = \"boot\" or \"test\").",
+          """
+          Tries each new or changed patch in a child of the program before it goes live: boot loads it there and ends before the program's \
+          main function, test also runs its tests, off tries none. A patch that crashes, hangs or fails there is quarantined. The default \
+          is what headers of patches say (canary = \"boot\" or \"test\").
+          """,
         completion: .words(["boot", "test", "off"])),
       Option(
         long: "record-calls", value: "GLOB", repeats: true,
         help:
-          "Keeps, in the state directory, what functions that match are called with, up to 16 different calls of each: patches whose headers say canary = \"replay\" are tried with them. The arguments are kept as they are."),
+          """
+          Keeps, in the state directory, what functions that match are called with, up to 16 different calls of each: patches whose \
+          headers say canary = \"replay\" are tried with them. The arguments are kept as they are.
+          """),
       Option(
         long: "policy", value: "FILE",
-        help: "Lets patches touch and do only what FILE allows: see docs/policy.md. A policy that cannot be read is an error, and nothing is started.", completion: .file),
+        help: """
+          Lets patches touch and do only what FILE allows: see docs/policy.md. A policy that cannot be read is an error, and nothing is \
+          started.
+          """, completion: .file),
       Option(
         long: "max-share", value: "PERCENT",
-        help: "Hooks whose handlers take more than this share of the process's time, such as 5%, are switched off; rules are made rarer. Headers may name shares of their own (max_share, over_share)."),
+        help: """
+          Hooks whose handlers take more than this share of the process's time, such as 5%, are switched off; rules are made rarer. \
+          Headers may name shares of their own (max_share, over_share).
+          """),
       Option(
         long: "hold",
-        help: "Waits before the program's main function until a console (:go) or a control request (go) lets it run; without a client, for 30 seconds."),
+        help: """
+          Waits before the program's main function until a console (:go) or a control request (go) lets it run; without a client, for 30 \
+          seconds.
+          """),
       Option(long: "no-control", help: "The process does not listen; it cannot be controlled from outside."),
     ] + launchOptions,
     operands: .program,
@@ -141,11 +190,24 @@ extension Subcommand {
     name: "trace",
     summary: "show the calls a program makes",
     synopsis:
-      "[-e GLOB]… [-x GLOB]… [-c] [--for TIME] [-s N] [--width N] [-o FILE] [--why] [--depth N] [--slower TIME] [--timestamps] [--thread] [--task] [--self] [--format text|json|bytes] [--debug-dir DIR]… -- PROGRAM ARGUMENTS",
+      """
+      [-e GLOB]… [-x GLOB]… [-c] [--for TIME] [-s N] [--width N] [-o FILE] [--why] [--depth N] [--slower TIME] [--timestamps] [--thread] \
+      [--task] [--self] [--format text|json|bytes] [--debug-dir DIR]… -- PROGRAM ARGUMENTS
+      """,
     description: [
-      "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused, the lines below it what may be missed. Nothing matched is an error that names the nearest.",
-      "A line begins with the time the call took, without what ScriptHost did meanwhile. A call with traced calls inside has two lines, the first without a time. Lines of threads other than the main one name their thread. Colour is for terminals.",
-      "A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. Values whose name says password, token, secret, authorization, cookie or key are masked.",
+      """
+      Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how \
+      many functions matched, were hooked and were refused, the lines below it what may be missed. Nothing matched is an error that names \
+      the nearest.
+      """,
+      """
+      A line begins with the time the call took, without what ScriptHost did meanwhile. A call with traced calls inside has two lines, the \
+      first without a time. Lines of threads other than the main one name their thread. Colour is for terminals.
+      """,
+      """
+      A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. \
+      Values whose name says password, token, secret, authorization, cookie or key are masked.
+      """,
     ],
     options: [
       Option(short: "e", value: "GLOB", repeats: true, help: "Traces what matches."),
@@ -153,13 +215,19 @@ extension Subcommand {
       Option(
         short: "c",
         help:
-          "Prints no calls, but a table at the end: calls, errors, total, mean and longest time. The end is also SIGINT, SIGTERM or SIGHUP, where the program leaves them alone."
+          """
+          Prints no calls, but a table at the end: calls, errors, total, mean and longest time. The end is also SIGINT, SIGTERM or SIGHUP, \
+          where the program leaves them alone.
+          """
       ),
       Option(long: "for", value: "TIME", help: "Ends the trace after TIME, such as 30s, with the table of -c; the program goes on without it."),
       Option(short: "s", value: "N", help: "Cuts strings after N bytes; the default is 64, 0 shows none of the text."),
       Option(
         long: "width", value: "N",
-        help: "Cuts a value after about N bytes; the default is 200, on a terminal what fits into it. Of collections the first elements are shown, and the count where there are more."
+        help: """
+          Cuts a value after about N bytes; the default is 200, on a terminal what fits into it. Of collections the first elements are \
+          shown, and the count where there are more.
+          """
       ),
       Option(short: "o", value: "FILE", help: "Writes the trace to FILE instead of stderr.", completion: .file),
       Option(long: "why", help: "Lists what was refused and what is hooked in part, with the reasons, before the first call."),
@@ -172,7 +240,11 @@ extension Subcommand {
       Option(
         long: "format", value: "FORMAT",
         help:
-          "text for people (the default), json: one object per line, for what is hooked, each call, and with -c each function and the sum, or bytes: one object per entry and per return, with where each value is and the bytes found there, to compare with a debugger. bytes masks values as the others do.",
+          """
+          text for people (the default), json: one object per line, for what is hooked, each call, and with -c each function and the sum, \
+          or bytes: one object per entry and per return, with where each value is and the bytes found there, to compare with a debugger. \
+          bytes masks values as the others do.
+          """,
         completion: .words(["text", "json", "bytes"])),
     ] + launchOptions,
     operands: .program,

@@ -31,7 +31,8 @@ struct CrashSource {
 
   private func session(_ file: CrashFile) -> JournalSession {
     JournalSession(
-      program: RawPath(Array(file.program.utf8)), pid: file.process, bootID: file.bootID, buildID: file.buildID, startWall: file.started, startMonotonic: 0)
+      program: RawPath(Array(file.program.utf8)), pid: file.process, bootID: file.bootID, buildID: file.buildID, startWall: file.started,
+      startMonotonic: 0)
   }
 
   private func item(_ file: CrashFile, _ session: JournalSession) -> CrashItem {

@@ -49,7 +49,9 @@ struct ExportJob {
       bootID: values["boot"] ?? "", cursor: cursor)
   }
 
-  private var crashes: CrashSource? { CrashSource(state: values["state"], program: values["program"], since: values["since"].flatMap { UInt64($0) } ?? 0) }
+  private var crashes: CrashSource? {
+    CrashSource(state: values["state"], program: values["program"], since: values["since"].flatMap { UInt64($0) } ?? 0)
+  }
 
   /// All records that there are now.
   private func all() -> [TelemetryItem] {
@@ -90,7 +92,8 @@ struct ExportJob {
       let items = source.poll(isFinal: !follows, atMost: Self.mostAtOnce)
       for missed in source.missed[reported...] {
         Self.say(
-          "\(missed.files) file\(missed.files == 1 ? "" : "s") of \(missed.session.programName)[\(missed.session.pid)] had to go before they were exported: it records more than its journal keeps; start it with a larger --journal-size"
+          "\(missed.files) file\(missed.files == 1 ? "" : "s") of \(missed.session.programName)[\(missed.session.pid)] had to go before "
+            + "they were exported: it records more than its journal keeps; start it with a larger --journal-size"
         )
       }
       reported = source.missed.count
@@ -184,6 +187,8 @@ struct ExportJob {
     process.arguments = [ProcessInfo.processInfo.environment["BROWSER"] ?? "xdg-open", page.path]
     do { try process.run() } catch { throw Failure(sentence: "cannot open '\(page.path)': \(error.localizedDescription)") }
     process.waitUntilExit()
-    if process.terminationStatus != 0 { throw Failure(sentence: "'\(process.arguments![0])' did not open '\(page.path)'; set BROWSER, or open it by hand") }
+    if process.terminationStatus != 0 {
+      throw Failure(sentence: "'\(process.arguments![0])' did not open '\(page.path)'; set BROWSER, or open it by hand")
+    }
   }
 }

@@ -48,7 +48,7 @@ for owner, names in registered.items():
 header = text_of("PatchHeader.swift")
 forms = set(re.findall(r'"(\w+)":', re.search(r"private static let forms = \[(.*?)\n  \]", header, re.S)[1]))
 begin = reference.index('"", "patch", .function')
-options = set(re.findall(r'ScriptOption\("(\w+)"', reference[begin:reference.index("],", begin)]))
+options = set(re.findall(r'ScriptOption\(\s*"(\w+)"', reference[begin:reference.index("],", begin)]))
 check(f"patch: its {len(forms)} fields are in the reference, and no other ones", forms == options, sorted(forms ^ options))
 sentence = set(re.split(r",\s*", re.search(r"unknown field '.*?known are ([\w, ]+)", header)[1]))
 check("patch: the sentence about an unknown field names the same", sentence == forms, sorted(sentence ^ forms))
@@ -56,7 +56,7 @@ page = open(os.path.join(sys.argv[1], "docs/patches.md")).read()
 missing = [field for field in forms - {"target"} if f"`{field}`" not in page]
 check("patch: docs/patches.md has a row for each", not missing, missing)
 fields = set(re.findall(r"'(\w+)'", re.search(r"unknown target field '.*?known are ([^\"]*)", header)[1]))
-line = re.search(r'ScriptOption\("target".*', reference)[0]
+line = re.search(r'ScriptOption\(\s*"target",[^)]*', reference)[0]
 missing = [field for field in fields if f"`{field}`" not in line or f"`target.{field}`" not in page]
 check(f"patch: the {len(fields)} fields of target are in the reference and on the page", len(fields) == 4 and not missing, missing)
 finish()

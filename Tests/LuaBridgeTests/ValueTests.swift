@@ -355,23 +355,23 @@ struct HandleTests {
   func standIn() throws {
     let zoo = Zoo()
     let state = try LuaState.forTest(ms: 2000, loadMS: 2000)
-    let lent = try state.addClass(zoo.description(name: "Lent", flags: UInt32(SHL_UNIQUE)))
+    let borrowed = try state.addClass(zoo.description(name: "Borrowed", flags: UInt32(SHL_UNIQUE)))
     var description = zoo.description(name: "Kept", flags: UInt32(SHL_UNIQUE), release: true)
-    description.stands_in_for = lent
+    description.stands_in_for = borrowed
     let kept = try state.addClass(description)
     let same = try state.function("function(x, y) return rawequal(x, y) end")
     let keep = try state.function("function(h) held = h return h end")
     let k = LuaValue.handle(cls: kept, a: 7, b: 0, c: 0)
-    let l = LuaValue.handle(cls: lent, a: 7, b: 0, c: 3)
-    #expect(try state.call(same, [l, k]) == [.bool(false)], "a lent handle never stands in")
+    let l = LuaValue.handle(cls: borrowed, a: 7, b: 0, c: 3)
+    #expect(try state.call(same, [l, k]) == [.bool(false)], "a borrowed handle never stands in")
     _ = try state.call(keep, [k])
     #expect(try state.call(same, [l, k]) == [.bool(true)])
-    #expect(try state.call(same, [.handle(cls: lent, a: 8, b: 0, c: 3), k]) == [.bool(false)])
+    #expect(try state.call(same, [.handle(cls: borrowed, a: 8, b: 0, c: 3), k]) == [.bool(false)])
     try state.withScope { scope in
       var found = SHLValue()
       #expect(shl_handle_find(scope, kept, 7, &found))
       #expect(!shl_handle_find(scope, kept, 8, &found))
-      #expect(!shl_handle_find(scope, lent, 9, &found))
+      #expect(!shl_handle_find(scope, borrowed, 9, &found))
     }
   }
 

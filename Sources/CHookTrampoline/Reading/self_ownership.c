@@ -347,7 +347,7 @@ static HKTOwnership read_paths(const Reader *reader, HKTSelf self, bool all) {
 }
 
 /// What all paths together say.
-static HKTOwnership joined_balance(const Walk *w) {
+static HKTOwnership joined_ownership(const Walk *w) {
   if (!w->is_understood) return HKT_OWNERSHIP_UNREAD;
   // What never returns uses nothing up that anybody will miss.
   if (!w->ends) return HKT_OWNERSHIP_KEPT;
@@ -397,7 +397,7 @@ HKTOwnership hkt_read_ownership(
   if (words) *words = is_read ? words_of(&w) : UINT64_MAX;
   end(&w);
   if (!is_read) return HKT_OWNERSHIP_UNREAD;
-  HKTOwnership joined = joined_balance(&w);
+  HKTOwnership joined = joined_ownership(&w);
   if (joined == HKT_OWNERSHIP_KEPT || joined == HKT_OWNERSHIP_CONSUMED) return joined;
   HKTOwnership found = joined == HKT_OWNERSHIP_UNKNOWN ? read_paths(&w.reader, self, true) : HKT_OWNERSHIP_UNKNOWN;
   if (found == HKT_OWNERSHIP_UNKNOWN && self.is_certain) {

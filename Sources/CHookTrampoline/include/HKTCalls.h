@@ -236,7 +236,7 @@ typedef struct HKTCall {
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
   uint64_t self_class;     // of an HKT_BODY_ENDS_SELF body: the class of self when the call began; 0 where that is not known
-  uint64_t lender;         // names the call for values that are borrowed until it ends; owned by the layer functions' module, 0 at start
+  uint64_t borrow_owner;   // names the call for values that are borrowed until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
 /// Calls of one body that a thread has delivered and not yet added to the body's own counter, which all threads share.

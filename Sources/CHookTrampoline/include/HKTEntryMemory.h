@@ -14,7 +14,7 @@ enum { HKT_ENTRY_BYTES = 256 };
 typedef struct HKTEntryMemory {
   uint64_t read[HKT_ENTRY_BYTES / 64];     // read on some path, before they are certainly written
   uint64_t written[HKT_ENTRY_BYTES / 64];  // written on every path that returns
-  bool is_written;     // some instruction may write there: the variable is the caller's, and not lent for reading alone
+  bool is_written;     // some instruction may write there: the variable is the caller's, and not borrowed for reading alone
   bool is_given_away;  // the address, or part of it, goes to code or memory that is not followed; or the code is not understood
 } HKTEntryMemory;
 

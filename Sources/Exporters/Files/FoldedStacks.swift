@@ -1,6 +1,7 @@
 // FoldedStacks — where time went, as stacks with weights: for flame graphs, and for speedscope.
 //
-// Spans give their own time (without that of the spans inside), stalls the stack that was seen, samples the processor time used there. Weights are nanoseconds.
+// Spans give their own time (without that of the spans inside), stalls the stack that was seen, samples the processor time used there.
+// Weights are nanoseconds.
 internal import Journal
 
 package struct FoldedStacks: Sendable {

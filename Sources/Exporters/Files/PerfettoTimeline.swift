@@ -61,7 +61,9 @@ struct PerfettoTimeline {
     func slice(_ name: String, _ category: String, _ start: UInt64, _ duration: UInt64, _ fields: [Field]) {
       slices.append(Slice(item: item, name: name, category: category, start: start, duration: duration, fields: fields))
     }
-    func mark(_ name: String, _ category: String, _ fields: [Field]) { marks.append(Mark(item: item, name: name, category: category, fields: fields)) }
+    func mark(_ name: String, _ category: String, _ fields: [Field]) {
+      marks.append(Mark(item: item, name: name, category: category, fields: fields))
+    }
     switch item.content {
     case .span(let span): slice(span.name, "span", item.wall(span.start), span.duration, span.attributes + Self.status(span) + Self.links(span))
     case .network(let request):

@@ -83,7 +83,11 @@ package enum OTLP {
   package static func bodies(_ items: [TelemetryItem]) -> [OTLPBody] {
     var bySession: [(JournalSession, [TelemetryItem])] = []
     for item in items {
-      if let place = bySession.firstIndex(where: { $0.0 == item.session }) { bySession[place].1.append(item) } else { bySession.append((item.session, [item])) }
+      if let place = bySession.firstIndex(where: { $0.0 == item.session }) {
+        bySession[place].1.append(item)
+      } else {
+        bySession.append((item.session, [item]))
+      }
     }
     // The three requests have one shape: resources = 1 { resource = 1, scopes = 2 { scope = 1, entries = 2 } }.
     func body(_ path: String, _ wanted: (TelemetryItem) -> Bool, _ write: (inout ProtobufWriter, TelemetryItem) -> Void) -> OTLPBody? {

@@ -39,14 +39,17 @@ package enum ReportPage {
     .card { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px; min-width: 120px; }
     .card b { display: block; font-size: 18px; }
     .row { position: relative; height: 20px; margin: 1px 0; background: var(--card); overflow: hidden; }
-    .row span { white-space: pre; position: absolute; z-index: 1; left: 4px; top: 0; line-height: 20px; font-size: 12px; white-space: nowrap; pointer-events: none; }
+    .row span { white-space: pre; position: absolute; z-index: 1; left: 4px; top: 0; line-height: 20px; font-size: 12px;
+      white-space: nowrap; pointer-events: none; }
     .row i { position: absolute; top: 2px; bottom: 2px; min-width: 2px; background: var(--bar); border-radius: 2px; opacity: .5; }
     .row i.bad { background: var(--bad); } .row i.event { background: var(--slow); }
     .flame { position: relative; }
-    .flame div { position: absolute; height: 18px; overflow: hidden; white-space: nowrap; font-size: 11px; line-height: 18px; padding: 0 3px; border: 1px solid var(--back); border-radius: 2px; background: var(--slow); color: #14181e; }
+    .flame div { position: absolute; height: 18px; overflow: hidden; white-space: nowrap; font-size: 11px; line-height: 18px; padding: 0 3px;
+      border: 1px solid var(--back); border-radius: 2px; background: var(--slow); color: #14181e; }
     details { margin: 6px 0; } summary { cursor: pointer; white-space: pre-wrap; }
     pre { margin: 4px 0 8px 16px; overflow-x: auto; font-size: 12px; }
-    input { font: inherit; padding: 4px 8px; width: 100%; max-width: 400px; border: 1px solid var(--line); border-radius: 4px; background: var(--card); color: var(--text); }
+    input { font: inherit; padding: 4px 8px; width: 100%; max-width: 400px; border: 1px solid var(--line); border-radius: 4px;
+      background: var(--card); color: var(--text); }
     </style>
     </head>
     <body>
@@ -142,7 +145,9 @@ package enum ReportPage {
     page.append(make("p", "soft", "made " + data.made), links);
     const cards = make("div", "cards");
     for (const s of data.sessions.slice(-12)) {
-      cards.append(make("div", "card", make("b", "", s.program), make("div", "soft", "pid " + s.pid + ", " + time(s.end - s.start)), make("div", "soft", "build " + (s.build || "unknown").slice(0, 12))));
+      cards.append(make(
+        "div", "card", make("b", "", s.program), make("div", "soft", "pid " + s.pid + ", " + time(s.end - s.start)),
+        make("div", "soft", "build " + (s.build || "unknown").slice(0, 12))));
     }
     page.append(make("h2", "", "Runs"), cards);
 
@@ -174,16 +179,35 @@ package enum ReportPage {
       for (const list of traces) {
         const known = new Map(list.map(s => [s.span, s]));
         const children = new Map();
-        for (const s of list) { const key = known.has(s.parent) ? s.parent : ""; if (!children.has(key)) children.set(key, []); children.get(key).push(s); }
+        for (const s of list) {
+          const key = known.has(s.parent) ? s.parent : "";
+          if (!children.has(key)) children.set(key, []);
+          children.get(key).push(s);
+        }
         const ordered = [];
-        const walk = (key, depth) => { for (const s of (children.get(key) || []).sort((a, b) => a.start - b.start)) { if (s.depth !== undefined) continue; s.depth = depth; ordered.push(s); walk(s.span, depth + 1); } };
+        const walk = (key, depth) => {
+          for (const s of (children.get(key) || []).sort((a, b) => a.start - b.start)) {
+            if (s.depth !== undefined) continue;
+            s.depth = depth;
+            ordered.push(s);
+            walk(s.span, depth + 1);
+          }
+        };
         walk("", 0);
         if (!ordered.length) continue;
         const root = ordered[0];
-        const title = make("summary", "", root.name + "  " + time(length(list)) + "  ", make("span", "soft", (root.about ? root.about + "  " : "") + (list.length === 1 ? "1 span, " : list.length + " spans, ") + program(root.s) + ", " + clock(root.start)));
+        const title = make(
+          "summary", "", root.name + "  " + time(length(list)) + "  ",
+          make("span", "soft",
+            (root.about ? root.about + "  " : "") + (list.length === 1 ? "1 span, " : list.length + " spans, ") + program(root.s) + ", "
+              + clock(root.start)));
         if (list.some(s => s.error)) title.append(make("span", "bad", "  " + list.find(s => s.error).error));
         const details = make("details", "", title);
-        details.ontoggle = () => { if (details.childElementCount === 1) details.append(bars(ordered.slice(0, 1000), s => s.name + "  " + time(s.dur) + (s.error ? "  " + s.error : ""), s => s.start, s => s.dur, s => s.error ? "bad" : "", s => s.depth)); };
+        details.ontoggle = () => {
+          if (details.childElementCount === 1) details.append(bars(
+            ordered.slice(0, 1000), s => s.name + "  " + time(s.dur) + (s.error ? "  " + s.error : ""), s => s.start, s => s.dur,
+            s => s.error ? "bad" : "", s => s.depth));
+        };
         if (list === traces[0]) details.open = true;
         all.append(details);
       }
@@ -192,14 +216,18 @@ package enum ReportPage {
 
     section("network", "Network", data.network, rows => table(rows, [
       ["request", r => r.method + " " + r.url], ["status", r => r.failed ? make("span", "bad", r.status) : r.status],
-      ["queued", r => time(r.queued), r => r.queued], ["DNS", r => time(r.dns), r => r.dns], ["connect", r => time(r.connect), r => r.connect], ["TLS", r => time(r.tls), r => r.tls],
+      ["queued", r => time(r.queued), r => r.queued], ["DNS", r => time(r.dns), r => r.dns], ["connect", r => time(r.connect), r => r.connect],
+      ["TLS", r => time(r.tls), r => r.tls],
       ["first byte", r => time(r.first), r => r.first], ["all", r => time(r.dur), r => r.dur],
       ["sent", r => number(r.sent), r => r.sent], ["received", r => number(r.received), r => r.received], ["at", r => clock(r.start)]]));
 
     section("stalls", "Stalls", data.stalls, rows => {
       const all = make("div");
       for (const r of [...rows].sort((a, b) => b.dur - a.dur).slice(0, 100)) {
-        all.append(make("details", "", make("summary", "", r.name + "  " + time(r.dur) + "  ", make("span", "soft", clock(r.start) + ", " + program(r.s))), make("pre", "", r.stack.join("\n"))));
+        all.append(make(
+          "details", "",
+          make("summary", "", r.name + "  " + time(r.dur) + "  ", make("span", "soft", clock(r.start) + ", " + program(r.s))),
+          make("pre", "", r.stack.join("\n"))));
       }
       return all;
     });
@@ -207,7 +235,9 @@ package enum ReportPage {
     section("crashes", "Crashes", data.crashes, rows => {
       const all = make("div");
       for (const r of [...rows].sort((a, b) => b.t - a.t).slice(0, 100)) {
-        const title = make("summary", "", make("span", "bad", r.title), "  ", make("span", "soft", clock(r.t) + ", " + r.program + " " + r.pid + (r.patch ? ", in " + r.patch : "")));
+        const title = make(
+          "summary", "", make("span", "bad", r.title), "  ",
+          make("span", "soft", clock(r.t) + ", " + r.program + " " + r.pid + (r.patch ? ", in " + r.patch : "")));
         const details = make("details", "", title);
         if (r.stack.length) details.append(make("p", "soft", "thread " + r.thread), make("pre", "", r.stack.join("\n")));
         if (r.crumbs.length) details.append(make("p", "soft", "what happened before, newest last"), make("pre", "", r.crumbs.join("\n")));
@@ -220,7 +250,15 @@ package enum ReportPage {
     section("flame", "Where time went", data.stacks, rows => {
       // A tree of names with their weights, drawn as boxes: width is time, callers above.
       const root = { name: "", ns: 0, inside: new Map() };
-      for (const r of rows) { let at = root; root.ns += r.ns; for (const name of r.stack) { if (!at.inside.has(name)) at.inside.set(name, { name, ns: 0, inside: new Map() }); at = at.inside.get(name); at.ns += r.ns; } }
+      for (const r of rows) {
+        let at = root;
+        root.ns += r.ns;
+        for (const name of r.stack) {
+          if (!at.inside.has(name)) at.inside.set(name, { name, ns: 0, inside: new Map() });
+          at = at.inside.get(name);
+          at.ns += r.ns;
+        }
+      }
       const flame = make("div", "flame");
       let deepest = 0;
       const draw = (node, left, depth) => {
@@ -252,14 +290,17 @@ package enum ReportPage {
       ["patch", r => r.patch], ["", r => r.verb], ["on", r => r.on], ["calls", r => number(r.calls), r => r.calls],
       ["per call", r => r.time === undefined ? "" : time(r.time / r.calls), r => r.time / r.calls],
       ["in all", r => time(r.time), r => r.time],
-      ["of the run", r => r.time === undefined ? "" : (100 * r.time / Math.max(1, data.sessions[r.s].end - data.sessions[r.s].start)).toFixed(2) + " %", r => r.time],
+      ["of the run",
+        r => r.time === undefined ? "" : (100 * r.time / Math.max(1, data.sessions[r.s].end - data.sessions[r.s].start)).toFixed(2) + " %",
+        r => r.time],
       ["program", r => program(r.s)]]));
 
     // A column of what a metric measures.
     const measured = name => [name, r => r.unit === "ns" && r[name] !== undefined ? time(r[name] / 1000) : number(r[name]), r => r[name]];
     section("metrics", "Metrics", data.metrics, rows => table(rows, [
       ["name", r => r.name], ["by", r => r.by], ["unit", r => r.unit === "ns" ? "time" : r.unit], measured("value"),
-      ["count", r => number(r.count), r => r.count], measured("mean"), measured("p50"), measured("p99"), measured("max"), ["program", r => program(r.s)]]));
+      ["count", r => number(r.count), r => r.count], measured("mean"), measured("p50"), measured("p99"), measured("max"),
+      ["program", r => program(r.s)]]));
 
     section("events", "Events and logs", data.events, rows => {
       const all = make("div");
@@ -269,7 +310,9 @@ package enum ReportPage {
       const show = () => {
         const word = search.value.toLowerCase();
         const found = word ? rows.filter(r => (r.name + " " + r.fields + " " + (r.trace || "")).toLowerCase().includes(word)) : rows;
-        place.replaceChildren(table([...found].reverse(), [["at", r => clock(r.t)], ["kind", r => r.kind === "failure" ? make("span", "bad", r.kind) : r.kind], ["name", r => r.name], ["fields", r => r.fields], ["program", r => program(r.s)]], 300));
+        place.replaceChildren(table([...found].reverse(), [
+          ["at", r => clock(r.t)], ["kind", r => r.kind === "failure" ? make("span", "bad", r.kind) : r.kind], ["name", r => r.name],
+          ["fields", r => r.fields], ["program", r => program(r.s)]], 300));
       };
       search.oninput = show;
       show();

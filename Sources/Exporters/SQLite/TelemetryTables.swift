@@ -51,7 +51,8 @@ package struct TelemetryTables {
       }
       try records.run([
         .text(item.identifier), .text(session.identifier), Database.Value(item.record.wall), Database.Value(item.record.monotonic),
-        .integer(Int64(item.record.thread)), .text("\(item.record.kind)"), .text(item.record.name), .text(JSONText.value(.object(item.record.fields))),
+        .integer(Int64(item.record.thread)), .text("\(item.record.kind)"), .text(item.record.name),
+        .text(JSONText.value(.object(item.record.fields))),
       ])
       switch item.content {
       case .span(let span): try add(span, item)

@@ -32,7 +32,8 @@ package struct CrashItem: Sendable {
   package let crumbs: [Crumb]
 
   package init(
-    session: JournalSession, wall: UInt64, thread: Int, type: String, message: String, title: String, suspect: String, stack: [String], crumbs: [Crumb]
+    session: JournalSession, wall: UInt64, thread: Int, type: String, message: String, title: String, suspect: String, stack: [String],
+    crumbs: [Crumb]
   ) {
     self.session = session
     self.wall = wall

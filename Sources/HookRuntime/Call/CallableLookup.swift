@@ -275,7 +275,9 @@ package final class CallableLookup: @unchecked Sendable {
     }
     // A member of a class that is none of these: the receiver is what is wrong. The nearest names, for which all of the program's are
     // read, nobody would see.
-    if case .success = SelectorLookup.resolve(prefix + bare, suggesting: false, toCall: true), let other = try? callable(prefix + bare) { return other }
+    if case .success = SelectorLookup.resolve(prefix + bare, suggesting: false, toCall: true), let other = try? callable(prefix + bare) {
+      return other
+    }
     throw first ?? .noMember(selector: member, type: nil, nearest: [])
   }
 }

@@ -12,7 +12,7 @@ package final class ChangeRecord {
   var held = Indexed<OwnedValue>()
   /// Self, where the original consumes it: from before its first run until the handler ends.
   var keptSelf: KeptSelf?
-  /// Ends what closures that must not escape were lent for.
+  /// Ends the borrow of closures that must not escape.
   var borrow: ClosureBorrow?
   /// Arguments as they were borrowed, by index, once the frame holds others; their owners keep them alive.
   var originals = Indexed<UnsafeRawPointer>()

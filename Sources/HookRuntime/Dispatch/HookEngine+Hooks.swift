@@ -192,7 +192,8 @@ extension HookEngine {
       scope = .object(name, object.address)
     }
     return HookInfo(
-      token: hook.layer.token, key: hook.family.family.key, owner: spec.owner, group: spec.group, phases: spec.phases, scope: scope, backEnd: hook.layer.backEnd,
+      token: hook.layer.token, key: hook.family.family.key, owner: spec.owner, group: spec.group, phases: spec.phases, scope: scope,
+      backEnd: hook.layer.backEnd,
       whyNotEntry: hook.layer.instead?.description, mayMiss: hook.layer.diversion?.mayMiss ?? [],
       priority: spec.priority, isOnce: spec.isOnce, isEnabled: hook.layer.isEnabled && ended == nil, calls: calls(hook),
       isChangedElsewhere: !changes(hook).isEmpty, oneIn: Int(hook.layer.oneIn), limitation: ended ?? hook.layer.limitation)

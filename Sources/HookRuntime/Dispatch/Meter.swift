@@ -24,7 +24,8 @@ package final class Meter: @unchecked Sendable {
     var distribution = [UInt64](repeating: 0, count: Int(HKT_METER_BUCKETS))
     let read = hkt_meter_read(counts, &distribution)
     return MeterReading(
-      runs: read.runs, time: hkt_ticks_to_ns(read.ticks), waited: hkt_ticks_to_ns(read.waited), longest: hkt_ticks_to_ns(read.longest), distribution: distribution)
+      runs: read.runs, time: hkt_ticks_to_ns(read.ticks), waited: hkt_ticks_to_ns(read.waited), longest: hkt_ticks_to_ns(read.longest),
+      distribution: distribution)
   }
 }
 
@@ -54,8 +55,14 @@ package struct MeterReading: Sendable {
   }
 
   package static func + (a: MeterReading, b: MeterReading) -> MeterReading {
-    var sum = MeterReading(runs: a.runs + b.runs, time: a.time + b.time, waited: a.waited + b.waited, longest: max(a.longest, b.longest), distribution: a.distribution)
-    if sum.distribution.isEmpty { sum.distribution = b.distribution } else { for (bucket, count) in b.distribution.enumerated() { sum.distribution[bucket] += count } }
+    var sum = MeterReading(
+      runs: a.runs + b.runs, time: a.time + b.time, waited: a.waited + b.waited, longest: max(a.longest, b.longest),
+      distribution: a.distribution)
+    if sum.distribution.isEmpty {
+      sum.distribution = b.distribution
+    } else {
+      for (bucket, count) in b.distribution.enumerated() { sum.distribution[bucket] += count }
+    }
     return sum
   }
 }

@@ -13,7 +13,8 @@ package struct UnprovenResult: ~Copyable {
   /// Why it is not known whether the caller looks; nil where it is known, and once it was reported.
   @inline(__always)
   package func why(_ selector: @autoclosure () -> String, _ view: CallView) -> String? {
-    isReported.load(ordering: .relaxed) ? nil : ask(view).map { "'\(selector())' \($0): whether callers that were compiled together with it look at a replaced result is not known" }
+    isReported.load(ordering: .relaxed)
+      ? nil : ask(view).map { "'\(selector())' \($0): whether callers that were compiled together with it look at a replaced result is not known" }
   }
 
   @inline(never)

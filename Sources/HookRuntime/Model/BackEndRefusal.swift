@@ -65,7 +65,8 @@ extension BackEndRefusal: CustomStringConvertible {
     case .notInherited(let subclass, let base): "'\(subclass)' does not inherit it from '\(base)': hook its own"
     case .noSubclass(let name, let base): "'\(name)' is not a subclass of '\(base)'"
     case .foreignWord(let address, let found, let expected):
-      "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))); left as it is"
+      "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), "
+        + "found 0x\(String(found, radix: 16))); left as it is"
     case .scope(let advice): "it \(advice)"
     case .coroutineRecord: "tables have a record of it and not its code, as of all coroutine accessors of the newer form; hook it by entry"
     case .mayBeFinal(let name):

@@ -136,9 +136,11 @@ extension InterceptRefusal: CustomStringConvertible {
     case .jumpToEntry(let body, let address):
       "the function at \(hex(body)) cannot be diverted: the jump at \(hex(address)) goes back to its first byte, so a loop would look like calls"
     case .differsFromFile(let body, let address, let found, let expected):
-      "the function at \(hex(body)) was changed in memory at \(hex(address)) (file \(hex(UInt64(expected))), found \(hex(UInt64(found)))); remove the debugger's breakpoint or the other hook"
+      "the function at \(hex(body)) was changed in memory at \(hex(address)) (file \(hex(UInt64(expected))), found \(hex(UInt64(found)))); "
+        + "remove the debugger's breakpoint or the other hook"
     case .operandOutOfReach(let body, let address, let operand):
-      "the function at \(hex(body)) cannot be diverted: the instruction at \(hex(address)) refers to \(hex(operand)), and no free memory is within 2 GiB of both"
+      "the function at \(hex(body)) cannot be diverted: the instruction at \(hex(address)) refers to \(hex(operand)), "
+        + "and no free memory is within 2 GiB of both"
     case .callReturnsIntoWindow(let body, let address):
       "the function at \(hex(body)) cannot be diverted: the call at \(hex(address)) returns into its first five bytes"
     case .unmovable(let body, let address):
@@ -146,7 +148,8 @@ extension InterceptRefusal: CustomStringConvertible {
     case .hiddenJumpTarget(let body):
       "the function at \(hex(body)) cannot be diverted: a jump table may reach its first instructions"
     case .shadowStack(let body):
-      "the function at \(hex(body)) starts with a call, which cannot be moved while the processor checks return addresses; start the program without GLIBC_TUNABLES=glibc.cpu.x86_shstk"
+      "the function at \(hex(body)) starts with a call, which cannot be moved while the processor checks return addresses; "
+        + "start the program without GLIBC_TUNABLES=glibc.cpu.x86_shstk"
     case .noStubSpace(let body, let code):
       "no free memory for code within 2 GiB of \(hex(body))\(reason(code))"
     case .noMemory(let code):

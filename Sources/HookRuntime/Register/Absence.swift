@@ -37,9 +37,11 @@ extension Absence: CustomStringConvertible {
   package var description: String {
     switch self {
     case .inlined(let copies, let image):
-      "every call of it was inlined: \(image) has \(copies) \(copies == 1 ? "copy" : "copies") of it in other functions, and no function of its own is left"
+      "every call of it was inlined: \(image) has \(copies) \(copies == 1 ? "copy" : "copies") of it in other functions, "
+        + "and no function of its own is left"
     case .stripped(let images):
-      "\(images.prefix(3).joined(separator: ", ")) \(images.count == 1 ? "is" : "are") stripped, and functions that no other image uses have no names there"
+      "\(images.prefix(3).joined(separator: ", ")) \(images.count == 1 ? "is" : "are") stripped, "
+        + "and functions that no other image uses have no names there"
     case .noModule(let module): "no module '\(module)' is in it; 'scripthost types' lists its types with their modules"
     }
   }

@@ -29,7 +29,8 @@ extension ImageCatalog {
 
   /// Accessors of metadata and of conformances.
   private func givesSame(_ target: UInt64) -> Bool {
-    let name = symbols.symbols(at: target).first?.nameText ?? MetadataReader(file: file).importStub(at: target).map { String(decoding: $0, as: UTF8.self) }
+    let name = symbols.symbols(at: target).first?.nameText
+      ?? MetadataReader(file: file).importStub(at: target).map { String(decoding: $0, as: UTF8.self) }
     guard let name else { return false }
     return name.hasSuffix("Ma") || name.hasSuffix("Wl") || name.hasPrefix("__swift_instantiate")
   }

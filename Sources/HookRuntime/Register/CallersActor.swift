@@ -2,9 +2,9 @@
 //
 // `nonisolated(nonsending)`, which a module may make the default (upcoming feature NonisolatedNonsendingByDefault), puts two
 // words in front of all arguments. No name tells but a specialisation's, which counts what the function is passed, nor does
-// `@concurrent` or a global actor leave a mark. So both plans are made, and a place decides that only one of them has: the code takes it, or some caller sets it. Where neither is seen, other
-// signs tell that there is no such actor, at last that no function of the module takes one. What stays undecided has a result,
-// an object for self, and no arguments.
+// `@concurrent` or a global actor leave a mark. So both plans are made, and a place decides that only one of them has: the code takes it,
+// or some caller sets it. Where neither is seen, other signs tell that there is no such actor, at last that no function of the module takes
+// one. What stays undecided has a result, an object for self, and no arguments.
 //
 // Rules checked against `swiftc -emit-irgen`; the programs of Tests/Programs/isolation say what holds for whole modules.
 private import CHookTrampoline

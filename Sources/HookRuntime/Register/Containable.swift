@@ -1,7 +1,8 @@
 // Containable — whether a trap below a function may be answered at its boundary, or why not.
 //
-// What the frames between a trap and the boundary are in the middle of is known at the trap alone (CHookTrampoline/Containment/contain_judge.c). What a
-// function's own code calls tells before where nothing will be contained: `limitsOfContaining`.
+// What the frames between a trap and the boundary are in the middle of is known at the trap alone
+// (CHookTrampoline/Containment/contain_judge.c). What a function's own code calls tells before where nothing will be contained:
+// `limitsOfContaining`.
 private import CHookTrampoline
 private import Glibc
 private import SwiftMangling
@@ -82,7 +83,9 @@ extension ImageCatalog {
       guard handler > bias, let symbol = symbols.symbols(at: handler - bias).first(where: { $0.isFunction && $0.size > 0 }),
         let code = file.bytes(at: symbol.address, count: Int(symbol.size))?.baseAddress
       else { return false }
-      return CodeExits.find(code, size: UInt64(symbol.size), address: handler, most: Self.mostExits)?.contains { entries.contains($0.target) } ?? false
+      return CodeExits.find(code, size: UInt64(symbol.size), address: handler, most: Self.mostExits)?.contains {
+        entries.contains($0.target)
+      } ?? false
     }
   }
 
@@ -93,9 +96,13 @@ extension ImageCatalog {
     (["pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_rwlock_wrlock", "pthread_rwlock_trywrlock",
       "$s10Foundation6NSLockC4lockyyF", "$s10Foundation15NSRecursiveLockC4lockyyF", "$s10Foundation11NSConditionC4lockyyF"],
       "while the lock is held that it takes itself"),
-    (["pthread_rwlock_rdlock", "pthread_spin_lock"], "with its lock given back: one that is held for reading and a spin lock are not seen, and stay taken"),
+    (
+      ["pthread_rwlock_rdlock", "pthread_spin_lock"],
+      "with its lock given back: one that is held for reading and a spin lock are not seen, and stay taken"),
     (["swift_once"], "while a global or static variable is initialised that it uses"),
-    (["qsort", "qsort_r", "bsearch", "ftw", "nftw", "scandir", "pthread_once", "dl_iterate_phdr", "atexit"], "in a function that it hands to the C library"),
+    (
+      ["qsort", "qsort_r", "bsearch", "ftw", "nftw", "scandir", "pthread_once", "dl_iterate_phdr", "atexit"],
+      "in a function that it hands to the C library"),
     (["swift_task_create", "swift_asyncLet_begin", "swift_task_switch", "swift_taskGroup_initialize"], "in the tasks that it begins"),
   ]
 
@@ -103,7 +110,9 @@ extension ImageCatalog {
   package func limitsOfContaining(_ family: Family) -> [String] {
     let called = family.bodies.reduce(into: Set<String>()) { $0.formUnion(importsCalled(by: $1)) }
     var found = Self.limits.filter { !$0.names.isDisjoint(with: called) }.map(\.what)
-    if family.bodies.contains(where: takesArrayApart) { found.append("while the elements of an array are out of their places that it sorts or inserts into") }
+    if family.bodies.contains(where: takesArrayApart) {
+      found.append("while the elements of an array are out of their places that it sorts or inserts into")
+    }
     if family.bodies.contains(where: takesWordLock) { found.append("while a 'Mutex' is held that it takes itself") }
     if called.contains(where: { $0.hasPrefix("$s8Dispatch0A5QueueC4sync") || $0.hasPrefix("dispatch_sync") || $0.hasPrefix("dispatch_apply") }) {
       found.append("in work that it hands to a dispatch queue")
@@ -134,7 +143,9 @@ extension ImageCatalog {
     else { return false }
     let own = exits.lazy.flatMap { self.symbols.symbols(at: $0.target &- self.bias) }.map(\.nameText)
     let parts = ["4sort2by", "4sortyy", "_stableSortImpl", "15replaceSubrange", "6insert10contentsOf"]
-    return (Array(own) + importsCalled(by: body)).contains { name in name.hasPrefix("$sS") || name.hasPrefix("$ss") ? parts.contains { name.contains($0) } : false }
+    return (Array(own) + importsCalled(by: body)).contains { name in
+      name.hasPrefix("$sS") || name.hasPrefix("$ss") ? parts.contains { name.contains($0) } : false
+    }
   }
 
   /// Whether its code has an exchange of 32 bits by which a `Mutex` of Synchronization is taken; it is inlined where it is used.

@@ -50,7 +50,8 @@ extension Doubt: CustomStringConvertible {
     case .nameless: "calls that go straight to the code it jumps to, which has no name: several functions had equal code, and the compiler keeps one"
     case .looped: "calls of itself that the compiler made a loop of"
     case .othersCalls(let other, let count):
-      "calls of \(other)\(count > 1 ? " and \(count - 1) more" : ""), too: their code is equal, the compiler keeps one, and a call does not tell whose it is"
+      "calls of \(other)\(count > 1 ? " and \(count - 1) more" : ""), too: their code is equal, the compiler keeps one, "
+        + "and a call does not tell whose it is"
     }
   }
 }
@@ -117,7 +118,9 @@ extension ImageCatalog {
   /// A call tells by its object, or its class, whose it is.
   private func tellsReceiver(_ family: Family) -> Bool {
     let declaration = family.declaration
-    guard declaration.contextKind == .classType, !declaration.isStatic, declaration.genericParameterCounts.allSatisfy({ $0 == 0 }) else { return false }
+    guard declaration.contextKind == .classType, !declaration.isStatic, declaration.genericParameterCounts.allSatisfy({ $0 == 0 }) else {
+      return false
+    }
     return family.bodies.allSatisfy { (sharedCode.conflict($0)?.isOnObjects ?? true) && !sharedCode.leadsToNamelessCode($0) }
   }
 

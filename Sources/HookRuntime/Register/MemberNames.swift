@@ -67,7 +67,9 @@ private struct OwnerBeginning {
   /// Nil where a mangled name does not spell the module out: modules that have letters of their own, names with words that repeat.
   init?(_ owner: String) {
     let steps = owner.split(separator: ".", omittingEmptySubsequences: false)
-    guard let first = steps.first, !first.isEmpty, first.utf8.allSatisfy({ $0 < 128 && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "#") }) else { return nil }
+    guard let first = steps.first, !first.isEmpty, first.utf8.allSatisfy({ $0 < 128 && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "#") }) else {
+      return nil
+    }
     guard !["Swift", "__C", "__ObjC", "C", "Builtin"].contains(first), !Self.repeatsWords(first) else { return nil }
     module = Array(first.utf8)
     prefix = Array("$s\(module.count)".utf8) + module

@@ -58,7 +58,9 @@ final class Members {
     if let known = families[key] { return known }
     if wanted.name == "init" || wanted.isSubscript {
       // Nothing of these is spelled in mangled names: one look at all of them serves every question.
-      if !hasNameless { families.merge(Dictionary(grouping: nameless(), by: { MemberKey($0.declaration) }).mapValues(Namesakes.init), uniquingKeysWith: { $1 }) }
+      if !hasNameless {
+        families.merge(Dictionary(grouping: nameless(), by: { MemberKey($0.declaration) }).mapValues(Namesakes.init), uniquingKeysWith: { $1 })
+      }
       hasNameless = true
       return families[key] ?? Namesakes([])
     }

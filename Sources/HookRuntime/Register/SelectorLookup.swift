@@ -41,7 +41,8 @@ extension LookupError: CustomStringConvertible {
       (importer.map { "no image that matches '\($0)' imports" } ?? "no image of this program imports") + " a C function '\(name)'"
         + (importers.isEmpty
           ? Self.advice(nearest)
-          : "; \(importers.prefix(4).map { "'\($0)'" }.joined(separator: ", "))\(importers.count > 4 ? " and others" : "") \(importers.count == 1 ? "does" : "do")")
+          : "; \(importers.prefix(4).map { "'\($0)'" }.joined(separator: ", "))\(importers.count > 4 ? " and others" : "") "
+            + "\(importers.count == 1 ? "does" : "do")")
     case .badPrototype(let text), .badPattern(let text): text
     case .ambiguous(let name, let candidates):
       "'\(name)' is ambiguous: \(candidates.prefix(4).map { "'\($0)'" }.joined(separator: ", "))"

@@ -66,7 +66,8 @@ package struct SelectorPattern: Sendable, Hashable {
   package var problem: String? {
     let count = isGlob ? tokens.count { if case .byte = $0 { false } else { true } } : 0
     guard count > Self.mostWildcards else { return nil }
-    return "'\(text.prefix(60))\(text.utf8.count > 60 ? "…" : "")' has \(count) wildcards, and a pattern has at most \(Self.mostWildcards); '**' stands for any text"
+    return "'\(text.prefix(60))\(text.utf8.count > 60 ? "…" : "")' has \(count) wildcards, and a pattern has at most \(Self.mostWildcards); "
+      + "'**' stands for any text"
   }
 
   /// The text without the closures it begins with: `Shop.Cart.add(_:)` of `closure #1 in Shop.Cart.add(_:)`.

@@ -9,26 +9,26 @@ package final class FunctionValue: Sendable {
   /// The context object; 0 for functions without one.
   package let context: UInt
   /// The call that borrowed a non-escaping closure, or another whose context lies on the stack; 0 for values held here.
-  package let lender: UInt64
+  package let borrowOwner: UInt64
 
-  /// No call lends with this number: such a value is of no use.
+  /// No call has this number: nothing is borrowed from it, and such a value is of no use.
   package static let nobody = UInt64.max
 
-  /// Reads the value at `memory`; one that may escape is retained, any other is borrowed by the call `lender`.
+  /// Reads the value at `memory`; one that may escape is retained, any other is borrowed by the call `borrowOwner`.
   /// - Parameter endsWithCall: its context does not live longer, whatever the type says.
-  package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, lender: UInt64, endsWithCall: Bool = false) {
+  package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, borrowOwner: UInt64, endsWithCall: Bool = false) {
     self.type = type
     let shape = type.metadata.function
     code = memory.loadUnaligned(as: UInt.self)
     context = shape?.convention == .swift ? memory.loadUnaligned(fromByteOffset: 8, as: UInt.self) : 0
     let isBorrowed = endsWithCall || shape?.convention == .swift && shape?.isEscaping == false
-    self.lender = isBorrowed ? lender == 0 && endsWithCall ? Self.nobody : lender : 0
-    if self.lender == 0 { Self.retain(context) }
+    self.borrowOwner = isBorrowed ? borrowOwner == 0 && endsWithCall ? Self.nobody : borrowOwner : 0
+    if self.borrowOwner == 0 { Self.retain(context) }
   }
 
-  deinit { if lender == 0 { Self.release(context) } }
+  deinit { if borrowOwner == 0 { Self.release(context) } }
 
-  package var isBorrowed: Bool { lender != 0 }
+  package var isBorrowed: Bool { borrowOwner != 0 }
   package var plan: Result<FunctionPlan, FunctionProblem> { FunctionPlans.shared.plan(type) }
 
   // A context is a native object, or null; both words of a closure are kept or copied together.
@@ -87,7 +87,7 @@ package final class FunctionValue: Sendable {
   }
 }
 
-/// How long closures that must not escape are lent to a handler.
+/// How long a handler may borrow closures that must not escape.
 package final class ClosureBorrow: Sendable {
   fileprivate let isOver = Atomic<Bool>(false)
   package init() {}

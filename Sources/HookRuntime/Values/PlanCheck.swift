@@ -75,7 +75,7 @@ struct PlanCheck {
   /// What is there at the entry of a variable that the body may change: callers compiled together with it store only what it
   /// reads. (Swift's dead store elimination knows of each function what it reads of its arguments, LLVM's by its attributes
   /// `writeonly` and `initializes`.)
-  /// - Parameter mayBeBorrowed: what is lent for reading is stored whole; a body that writes there was given it to change.
+  /// - Parameter mayBeBorrowed: what is borrowed for reading is stored whole; a body that writes there was given it to change.
   private func atEntry(_ location: Location, _ info: TypeInfo?, mayBeBorrowed: Bool = false) -> Location {
     guard case .address(let place) = location, let register = Places(argument: place),
       let there = evidence.entryBytes(ofVariableAt: register), there.isWritten || !mayBeBorrowed

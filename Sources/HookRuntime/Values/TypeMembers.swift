@@ -154,13 +154,13 @@ extension TypeInfo {
   /// - Returns: nil for a case without payload, or one of unknown type.
   package func withPayload<R>(of memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, TypeInfo) -> R) -> R? {
     var result: R?
-    _ = lendPayload(of: memory) { result = body($0, $1) }
+    _ = borrowPayload(of: memory) { result = body($0, $1) }
     return result
   }
 
   /// As `withPayload`, for callers in other modules that are on the path of every call: a generic function is not specialised for them.
   /// - Returns: false for a case without payload, or one of unknown type.
-  package func lendPayload(of memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, TypeInfo) -> Void) -> Bool {
+  package func borrowPayload(of memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, TypeInfo) -> Void) -> Bool {
     guard let number = caseNumber(of: memory), let payload = cases[number].payload else { return false }
     return withUnsafeTemporaryAllocation(byteCount: max(size, 8), alignment: max(alignment, 8)) { copy in
       // A copy of the bits alone: taking the case number out of the payload's spare bits destroys the enum value there.

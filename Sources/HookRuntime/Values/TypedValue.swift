@@ -83,19 +83,19 @@ package enum TypedValue {
     guard case .closure = type.kind else { return nil }
     let moved = OwnedValue(uninitialized: general)
     defer { moved.forget() }
-    do throws(FunctionProblem) { try FunctionValue(memory, type, lender: 0).store(at: moved.memory, as: general) } catch { return nil }
+    do throws(FunctionProblem) { try FunctionValue(memory, type, borrowOwner: 0).store(at: moved.memory, as: general) } catch { return nil }
     return moved.memory.assumingMemoryBound(to: T.self).move()
   }
 
   /// The closure at `memory`, which must not escape, as one that may, for as long as the borrow lasts; nil where T is another type.
-  package static func lend<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, until borrow: ClosureBorrow, as: T.Type = T.self) -> T? {
+  package static func borrowed<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, until borrow: ClosureBorrow, as: T.Type = T.self) -> T? {
     guard Metadata(T.self).isSameFunction(as: type.metadata), case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self))
     else {
       return nil
     }
     let made = OwnedValue(uninitialized: TypeResolver.shared.general(info))
     defer { made.forget() }
-    let function = FunctionValue(memory, type, lender: 1)
+    let function = FunctionValue(memory, type, borrowOwner: 1)
     do throws(FunctionProblem) { try function.store(at: made.memory, as: made.info, until: borrow) } catch { return nil }
     return made.memory.assumingMemoryBound(to: T.self).move()
   }
@@ -141,7 +141,7 @@ package enum TypedValue {
       return true
     }
     guard case .closure = type.kind else { return false }
-    let function = withUnsafePointer(to: value) { FunctionValue(UnsafeRawPointer($0), general, lender: 0) }
+    let function = withUnsafePointer(to: value) { FunctionValue(UnsafeRawPointer($0), general, borrowOwner: 0) }
     do throws(FunctionProblem) { try function.store(at: memory, as: type) } catch { return false }
     return true
   }

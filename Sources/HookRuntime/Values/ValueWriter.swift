@@ -92,8 +92,8 @@ package struct ValueWriter {
     if releases.replaced.isEmpty { call.pointee.state &= ~UInt32(HKT_CALL_REPLACED) }
   }
 
-  /// The integer and vector registers of arguments, and their words on the stack, no more: what follows is the caller's. What was passed by address and not consumed lies
-  /// where it lay: a replacement has memory of its own.
+  /// The integer and vector registers of arguments, and their words on the stack, no more: what follows is the caller's. What was passed by
+  /// address and not consumed lies where it lay: a replacement has memory of its own.
   private static func copyArguments(
     between frame: UnsafeMutablePointer<HKTFrame>, and memory: UnsafeMutablePointer<UInt64>, _ stackWords: Int, isSaving: Bool
   ) {

@@ -18,7 +18,8 @@ enum AddressSpace {
     let left = limit.rlim_cur > used ? UInt64(limit.rlim_cur) - used : 0
     guard left < needed else { return nil }
     return
-      "the address space is limited to \(limit.rlim_cur >> 20) MiB and \(left >> 20) MiB are left, ScriptHost needs \(needed >> 20) MiB; raise the limit (ulimit -v)"
+      "the address space is limited to \(limit.rlim_cur >> 20) MiB and \(left >> 20) MiB are left, ScriptHost needs \(needed >> 20) MiB; "
+        + "raise the limit (ulimit -v)"
   }
 
   /// Bytes of address space in use.

@@ -88,12 +88,15 @@ extension BootTask {
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
     let policy: Policy?
-    do throws(PatchError) { policy = try context.settings.bytes(.policy).map { path throws(PatchError) in try Policy(reading: RawPath(path)) } } catch {
+    do throws(PatchError) {
+      policy = try context.settings.bytes(.policy).map { path throws(PatchError) in try Policy(reading: RawPath(path)) }
+    } catch {
       log.say("\(error.description); no patch is loaded")
       return .goOn
     }
     let patches = PatchRegistry(
-      log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "", config: context.settings.bytes(.config).map { RawPath($0) },
+      log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "",
+      config: context.settings.bytes(.config).map { RawPath($0) },
       canary: Canary(context), policy: policy,
       share: context.settings.text(.maxShare).flatMap(ShareRule.share))
     // Of a process that only tries patches nothing is counted or left out.
@@ -114,7 +117,9 @@ extension BootTask {
       }
       for patch in patches.patches { patch.tellUncalled() }
       ProgramSignals.tellPassed(log)
-      if hkt_mended_mappings() > 0 { log.say("a file of the state directory or an image was cut short while it was in use: what it held is lost, records among them") }
+      if hkt_mended_mappings() > 0 {
+        log.say("a file of the state directory or an image was cut short while it was in use: what it held is lost, records among them")
+      }
       log.finish()
     }
     return .goOn

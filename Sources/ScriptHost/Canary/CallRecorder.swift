@@ -40,7 +40,9 @@ final class CallRecorder: Sendable {
       }
       let made = layers
       let report = HookEngine.shared.install(requests) { made[FamilyName($0)]!.spec() }
-      log.note("recorded calls", "'\(pattern)': calls of \(report.tokens.count) functions are recorded, \(found.count - report.tokens.count) cannot be called again")
+      log.note(
+        "recorded calls",
+        "'\(pattern)': calls of \(report.tokens.count) functions are recorded, \(found.count - report.tokens.count) cannot be called again")
     }
   }
 
@@ -48,7 +50,9 @@ final class CallRecorder: Sendable {
     let declaration = family.declaration
     switch declaration.kind {
     case .`init`, .allocatingInit, .`deinit`, .deallocatingDeinit, .isolatedDeinit, .setter: return false
-    default: return !declaration.isCoroutine && !declaration.functionType.isAsync && (!declaration.hasInstance || declaration.context == nil || declaration.contextKind == .classType)
+    default:
+      return !declaration.isCoroutine && !declaration.functionType.isAsync
+        && (!declaration.hasInstance || declaration.context == nil || declaration.contextKind == .classType)
     }
   }
 

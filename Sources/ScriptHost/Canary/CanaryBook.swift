@@ -69,6 +69,7 @@ package struct CanaryBook: Equatable, Sendable {
   /// The files of all programs of a state directory.
   package static func all(in state: RawPath) -> [RawPath] {
     let folder = state.appending("canary")
-    return folder.directoryEntries().filter { $0.suffix(7) == Array(".canary".utf8)[...] }.sorted { $0.lexicographicallyPrecedes($1) }.map(folder.appending)
+    return folder.directoryEntries().filter { $0.suffix(7) == Array(".canary".utf8)[...] }
+      .sorted { $0.lexicographicallyPrecedes($1) }.map(folder.appending)
   }
 }

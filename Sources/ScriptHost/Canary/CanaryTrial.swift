@@ -67,11 +67,14 @@ struct CanaryTrial: Sendable {
     case CanaryWords.changed? where source.header.canaryChanges: return .passed
     case CanaryWords.changed?: return .failed("a recorded call has another result: \(rest)")
     case CanaryWords.recalling?:
-      return .notStarted("a child of the program \(ending(end)) in a recorded call of '\(rest)', without the patch; record calls anew, or say canary = \"boot\"")
+      return .notStarted(
+        "a child of the program \(ending(end)) in a recorded call of '\(rest)', without the patch; record calls anew, or say canary = \"boot\"")
     case CanaryWords.replaying?: return .failed("a child of the program \(ending(end)) in a recorded call of '\(rest)'\(lastWords(end))")
     case CanaryWords.loaded?:
       guard end.isLate || end.status != 0 else { return .passed }
-      return .failed("the program's self-test, started with \(source.header.canaryArguments.map { "'\($0)'" }.joined(separator: " ")), \(ending(end))\(lastWords(end))")
+      return .failed(
+        "the program's self-test, started with \(source.header.canaryArguments.map { "'\($0)'" }.joined(separator: " ")), "
+          + "\(ending(end))\(lastWords(end))")
     case CanaryWords.refused?: return .refused(rest)
     case CanaryWords.failed?: return .failed("its test failed in a child of the program: \(rest)")
     case CanaryWords.testing?: return .failed("a child of the program \(ending(end)) in its test '\(rest)'\(lastWords(end))")
@@ -113,7 +116,8 @@ struct CanaryTrial: Sendable {
   private func runInThread() -> Result<End, Problem> {
     let box = Box()
     let status = HostThread.start("sh-canary") {
-      box.end = hkt_unshare_descriptors() ? .success(start()) : .failure(Problem(why: "a thread cannot have descriptors of its own, \(systemMessage(errno))"))
+      box.end = hkt_unshare_descriptors()
+        ? .success(start()) : .failure(Problem(why: "a thread cannot have descriptors of its own, \(systemMessage(errno))"))
       sem_post(box.isDone)
     }
     guard status == 0 else { return .failure(Problem(why: "no thread, \(systemMessage(status))")) }
@@ -158,7 +162,9 @@ struct CanaryTrial: Sendable {
   }
 
   /// LD_PRELOAD cannot spell blanks, colons or dollars.
-  private var needsDescriptor: Bool { settings.bytes(.stub)?.contains { [UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: "$"), 9, 10].contains($0) } ?? false }
+  private var needsDescriptor: Bool {
+    settings.bytes(.stub)?.contains { [UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: "$"), 9, 10].contains($0) } ?? false
+  }
 
   /// The environment the program was started with, and what starts the host in it.
   private func environment() -> [[UInt8]] {

@@ -10,7 +10,9 @@
 
 /// A condition as it was read. Texts are as written, without quotes.
 package indirect enum ConditionText: Equatable, Sendable {
-  package enum Comparison: String, Sendable { case equal = "==", unequal = "~=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=" }
+  package enum Comparison: String, Sendable {
+    case equal = "==", unequal = "~=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">="
+  }
   package enum Function: String, CaseIterable, Sendable { case contains, starts_with, ends_with }
 
   case number(Double)
@@ -74,7 +76,9 @@ private struct ConditionReader {
     }
   }
 
-  private static func isWord(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil }
+  private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+  }
 
   private static func token(_ rest: inout ArraySlice<Unicode.Scalar>, _ source: String) throws(RuleProblem) -> Token {
     let first = rest.first!
@@ -142,7 +146,9 @@ private struct ConditionReader {
   }
 
   func end() throws(RuleProblem) {
-    if at < tokens.count { throw RuleProblem("'where': '\(tokens[at].shown)' is more than a condition in '\(source)'; join conditions with 'and' or 'or'") }
+    if at < tokens.count {
+      throw RuleProblem("'where': '\(tokens[at].shown)' is more than a condition in '\(source)'; join conditions with 'and' or 'or'")
+    }
   }
 
   mutating func condition() throws(RuleProblem) -> ConditionText {

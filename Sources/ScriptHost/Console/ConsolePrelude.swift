@@ -95,7 +95,8 @@ enum ConsolePrelude {
           end
         end)
         local left = count - from + 1 - #items
-        text = name .. format(" (%d) ", count) .. lines("[", "]", items, left > 0 and format("… %d more, from %d", left, from + #items) or nil, indent)
+        text = name .. format(" (%d) ", count)
+          .. lines("[", "]", items, left > 0 and format("… %d more, from %d", left, from + #items) or nil, indent)
       else
         local isenum, case = pcall(host.case, value)
         if isenum then

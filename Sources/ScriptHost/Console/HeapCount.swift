@@ -15,12 +15,17 @@ enum HeapCount {
     var unread = 0
     let arenas = Arena.all()
     for arena in arenas where !count.count(arena) { unread += 1 }
-    if arenas.count == unread { return .failed("objects of \(name) cannot be counted: no arena of malloc could be followed from its beginning to its end") }
+    if arenas.count == unread {
+      return .failed("objects of \(name) cannot be counted: no arena of malloc could be followed from its beginning to its end")
+    }
     var lines = [
-      "\(name): \(count.objects) object\(count.objects == 1 ? "" : "s") on the heap, \(count.bytes) bytes; \(count.ofSubclasses) of them of subclasses"
+      "\(name): \(count.objects) object\(count.objects == 1 ? "" : "s") on the heap, \(count.bytes) bytes; \(count.ofSubclasses) "
+        + "of them of subclasses"
     ]
     lines.append(
-      "counted in \(arenas.count - unread) of \(arenas.count) arenas of malloc (\(count.looked >> 10) KiB) while the program ran: objects in frames, in static data and in blocks that malloc maps alone are not among them; memory that is allocated and not yet written may be")
+      "counted in \(arenas.count - unread) of \(arenas.count) arenas of malloc (\(count.looked >> 10) KiB) while the program ran: "
+        + "objects in frames, in static data and in blocks that malloc maps alone are not among them; "
+        + "memory that is allocated and not yet written may be")
     return .lines(lines)
   }
 

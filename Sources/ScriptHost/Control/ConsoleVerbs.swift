@@ -19,7 +19,11 @@ private enum ConsoleSessions {
 
 extension ControlVerbs {
   static let console = [
-    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' at once; lasts as long as the request is open", on: .observer) { call throws(ControlProblem) in
+    ControlVerb(
+      "console.open",
+      "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' "
+        + "at once; lasts as long as the request is open", on: .observer
+    ) { call throws(ControlProblem) in
       let mayWrite = try call.flag("write") ?? false, completes = try call.flag("completes") ?? false
       do throws(PatchError) {
         let session = try ConsoleSession(mayWrite: mayWrite, log: call.host.log, policy: call.host.patches.policy, client: call.client.peer) { text in
@@ -38,10 +42,14 @@ extension ControlVerbs {
       let from = try call.number("from", from: 1) ?? 1
       try session(of: call).page(from: from) { answer(call, $0) }
     },
-    ControlVerb("console.complete", "names that may stand at the end of 'text', of types or selectors alone with 'of'; runs no code of the program") { call throws(ControlProblem) in
+    ControlVerb(
+      "console.complete", "names that may stand at the end of 'text', of types or selectors alone with 'of'; runs no code of the program"
+    ) { call throws(ControlProblem) in
       let text = try call.text("text") ?? "", word = try call.text("of")
       let kind = word.flatMap { ConsoleCompletion.Kind(rawValue: $0) }
-      if word != nil, kind == nil { throw ControlProblem("'of' of 'console.complete' is \"types\" or \"selectors\"; found \(call.request["of"]?.line ?? "")") }
+      if word != nil, kind == nil {
+        throw ControlProblem("'of' of 'console.complete' is \"types\" or \"selectors\"; found \(call.request["of"]?.line ?? "")")
+      }
       try session(of: call).complete(text, of: kind) { words, start in
         call.answer([.init("words", .array(words.map { .string($0) })), .init("start", JSONValue(start))])
       }

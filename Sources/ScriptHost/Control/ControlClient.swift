@@ -195,7 +195,8 @@ final class ControlClient: @unchecked Sendable {
   private func refuseLine() {
     reading = isRead && !input.contains(10) ? .discarding : .closing
     input = []
-    _ = send(["id": .null, "ok": false, "error": .string("a request has at most \(Self.longestLine) bytes and this one has more; the connection is closed")])
+    _ = send(
+      ["id": .null, "ok": false, "error": .string("a request has at most \(Self.longestLine) bytes and this one has more; the connection is closed")])
   }
 
   /// A line began long ago and is not whole.

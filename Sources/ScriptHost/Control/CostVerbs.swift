@@ -4,7 +4,9 @@ internal import Journal
 
 extension ControlVerbs {
   static let costs = [
-    ControlVerb("costs", "what each rule and each handler has taken so far, the dearest first; at most 'limit'", on: .observer) { call throws(ControlProblem) in
+    ControlVerb(
+      "costs", "what each rule and each handler has taken so far, the dearest first; at most 'limit'", on: .observer
+    ) { call throws(ControlProblem) in
       let all = HookCosts.all
       let limit = try call.limit()
       call.answer([

@@ -85,7 +85,8 @@ enum PatchVerbs {
     [
       "id": .string(info.id), "path": .string(info.path), "version": JSONValue(info.version), "priority": JSONValue(info.priority),
       "state": .string(info.state.word), "why": JSONValue(info.state.why), "problem": JSONValue(info.problem), "loads": JSONValue(info.generation),
-      "hooks": JSONValue(info.hooks), "switched_off": JSONValue(info.switchedOff), "waiting": JSONValue(info.waits), "memory": JSONValue(info.memory), "load_ns": JSONValue(info.loadTime),
+      "hooks": JSONValue(info.hooks), "switched_off": JSONValue(info.switchedOff), "waiting": JSONValue(info.waits),
+      "memory": JSONValue(info.memory), "load_ns": JSONValue(info.loadTime),
     ]
   }
 

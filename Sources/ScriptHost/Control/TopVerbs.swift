@@ -31,7 +31,8 @@ private enum TopVerbs {
       "patch": .string(each.info.owner), "title": JSONValue(each.facts?.title), "enabled": .bool(each.info.isEnabled),
       "one_in": JSONValue(each.info.oneIn), "limited": JSONValue(each.info.limitation), "calls": JSONValue(each.info.calls),
       "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time), "waited_ns": JSONValue(each.took.waited),
-      "longest_ns": JSONValue(each.took.longest), "p50_ns": each.took.percentile(0.5).map { JSONValue($0) } ?? .null, "p99_ns": each.took.percentile(0.99).map { JSONValue($0) } ?? .null,
+      "longest_ns": JSONValue(each.took.longest), "p50_ns": each.took.percentile(0.5).map { JSONValue($0) } ?? .null,
+      "p99_ns": each.took.percentile(0.99).map { JSONValue($0) } ?? .null,
       "failures": JSONValue(each.facts?.failures ?? 0), "skipped": JSONValue(each.facts?.skipped ?? 0),
     ]
   }

@@ -114,7 +114,9 @@ enum ObserveAPI {
   private static let observe: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       if let refusal = patch.refusal("an observation", callback.text(1) ?? "") { return callback.fail(refusal) }
-      if let path = callback.text(1), callback[2].tag == SHL_NIL, ObservationGuard.hit(path, ObservationGuard.unhandled, outcome: "nothing is observed", at: site(callback)) {
+      if let path = callback.text(1), callback[2].tag == SHL_NIL,
+        ObservationGuard.hit(path, ObservationGuard.unhandled, outcome: "nothing is observed", at: site(callback))
+      {
         return callback.done()
       }
       guard let path = callback.text(1), callback[2].tag == SHL_FUNCTION else {

@@ -73,7 +73,8 @@ enum PatchAPI {
     [
       [("patch", patchFunction)], SelectorAPI.functions, HookAPI.functions, LogAPI.functions, UnitAPI.functions, UseAPI.functions, StoreAPI.functions,
       TestAPI.functions, SwiftAPI.functions, CallInAPI.functions,
-      LeftCopies.functions, MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, SlowAPI.functions, ExposureAPI.functions,
+      LeftCopies.functions, MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, SlowAPI.functions,
+      ExposureAPI.functions,
       ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions, GuardAPI.functions, TimerAPI.functions, ExtendAPI.functions,
       NotificationAPI.functions, ObserveAPI.functions, DelegateAPI.functions, ImplementAPI.functions, ClosureAPI.functions, BootAPI.functions,
     ].flatMap { $0 })

@@ -19,7 +19,13 @@ enum StoreAPI {
     var isWrong = options.tag != SHL_TABLE
     if !isWrong {
       callback.forEach(in: options) { key, value in
-        if key.text == "ttl", value.tag == SHL_INT { seconds = Double(value.i) } else if key.text == "ttl", value.tag == SHL_NUMBER { seconds = value.n } else { isWrong = true }
+        if key.text == "ttl", value.tag == SHL_INT {
+          seconds = Double(value.i)
+        } else if key.text == "ttl", value.tag == SHL_NUMBER {
+          seconds = value.n
+        } else {
+          isWrong = true
+        }
         return !isWrong
       }
     }
@@ -106,7 +112,9 @@ enum StoreAPI {
       let at = first(callback)
       guard let key = key(callback) else { return callback.fail("'store:update': \(keyProblem)") }
       let function = callback[at + 1]
-      guard function.tag == SHL_FUNCTION else { return callback.fail("'store:update' takes a key and a function, got \(ValueBridge.describe(function))") }
+      guard function.tag == SHL_FUNCTION else {
+        return callback.fail("'store:update' takes a key and a function, got \(ValueBridge.describe(function))")
+      }
       let store = PatchStore.of(patch.id)
       let life: UInt64?
       switch StoreAPI.life(callback[at + 2], callback) {
@@ -124,7 +132,9 @@ enum StoreAPI {
         let status = withLua(old) { old in withUnsafePointer(to: old) { shl_call(callback.scope, function, $0, 1, &result, 1, &count, &error) } }
         guard status == SHL_OK else {
           defer { if let error { shl_error_free(patch.state, error) } }
-          let text = error.map { withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } }
+          let text = error.map {
+            withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+          }
           return callback.fail(text ?? String(cString: shl_status_text(status)))
         }
         switch value(count == 0 ? shl_nil() : result) {

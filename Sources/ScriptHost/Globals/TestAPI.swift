@@ -29,7 +29,8 @@ enum TestAPI {
     let function = shl_arg_function_ref(callback.raw, 0, &info)
     guard function != 0 else { return callback.fail("out of memory") }
     let caller = callback.caller
-    ScriptTests.add(ScriptTest(environment: patch, name: name, function: LuaReference(function, in: patch.lua), file: caller.source, line: caller.line))
+    ScriptTests.add(
+      ScriptTest(environment: patch, name: name, function: LuaReference(function, in: patch.lua), file: caller.source, line: caller.line))
     return callback.done()
   }
 }
@@ -144,7 +145,9 @@ enum ScriptTests {
       guard made.count == 2, case .reference(let run) = made[0], case .reference(let done) = made[1] else {
         throw LuaFailure(.badArgument, "the tests' own script answers \(made.count) values")
       }
-      do throws(LuaFailure) { _ = try lua.call(run, [.reference(test.function)], budget: SHLBudget(instructions: 200_000_000, wall_ns: -1, lock_ns: 0)) } catch {
+      do throws(LuaFailure) {
+        _ = try lua.call(run, [.reference(test.function)], budget: SHLBudget(instructions: 200_000_000, wall_ns: -1, lock_ns: 0))
+      } catch {
         failure = error
       }
       _ = try lua.call(done)

@@ -21,7 +21,11 @@ enum UnitAPI {
         return callback.fail("'require' finds modules in the directory of a patch that has one: a directory with patch.lua")
       }
       let source: [UInt8]
-      do throws(PatchError) { source = try PatchSource.bytes(of: try PatchModules.path(of: name, in: directory)) } catch { return callback.fail("module '\(name)': \(error)") }
+      do throws(PatchError) {
+        source = try PatchSource.bytes(of: try PatchModules.path(of: name, in: directory))
+      } catch {
+        return callback.fail("module '\(name)': \(error)")
+      }
       patch.modules[name] = .loading
       defer { if case .loading? = patch.modules[name] { patch.modules[name] = nil } }
       return run(source, name, patch, callback)
@@ -53,7 +57,8 @@ enum UnitAPI {
     let status = shl_call(callback.scope, shl_ref_value(chunk), nil, 0, &result, 1, &count, &error)
     guard status == SHL_OK else { return callback.fail(message(status)) }
     guard count > 0, result.tag == SHL_TABLE || result.tag == SHL_FUNCTION else {
-      return callback.fail("module '\(name)' returns \(count == 0 ? "nothing" : ValueBridge.describe(result)); a module returns a table or a function")
+      return callback.fail(
+        "module '\(name)' returns \(count == 0 ? "nothing" : ValueBridge.describe(result)); a module returns a table or a function")
     }
     let ref = shl_keep(callback.scope, result)
     guard ref != 0 else { return callback.fail("out of memory") }

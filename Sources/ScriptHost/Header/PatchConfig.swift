@@ -45,7 +45,9 @@ package enum PatchConfig {
     } catch {
       throw .unreadable(path: path.description, why: "no JSON: \(error.what) at byte \(error.position + 1)")
     }
-    guard case .object = value else { throw .unreadable(path: path.description, why: "the settings of a patch are a JSON object, { \"name\": value }") }
+    guard case .object = value else {
+      throw .unreadable(path: path.description, why: "the settings of a patch are a JSON object, { \"name\": value }")
+    }
     return value
   }
 
@@ -73,7 +75,8 @@ package enum PatchConfig {
       // A whole number is one that a setting with a fraction may have.
       if case .number = settings[index].value, case .int(let whole) = value { value = .number(Double(whole)) }
       if isDeclared, kind(settings[index].value) != kind(value) {
-        throw .header("\(place): setting '\(name)' is \(kind(settings[index].value)), as the patch's header declares it, found \(found(value, of: name))")
+        throw .header(
+          "\(place): setting '\(name)' is \(kind(settings[index].value)), as the patch's header declares it, found \(found(value, of: name))")
       }
       settings[index] = JSONValue.Member(member.name, value)
     }
@@ -114,7 +117,8 @@ extension LiteralReader.Literal {
     case .decimal(let number): .number(number)
     case .boolean(let value): .bool(value)
     case .table(let fields):
-      fields.allSatisfy { $0.0.isEmpty } ? .array(fields.map { $0.1.setting }) : .object(fields.filter { !$0.0.isEmpty }.map { .init($0.0, $0.1.setting) })
+      fields.allSatisfy { $0.0.isEmpty }
+        ? .array(fields.map { $0.1.setting }) : .object(fields.filter { !$0.0.isEmpty }.map { .init($0.0, $0.1.setting) })
     }
   }
 }

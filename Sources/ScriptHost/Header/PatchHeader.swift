@@ -129,13 +129,17 @@ package struct PatchHeader: Sendable, Equatable {
         phase = known
       case ("expires", .string(let text)):
         guard let time = UTCTime.seconds(text) else {
-          throw .header("\(fileName):\(line): 'expires' is a day or a time in UTC, such as \"2027-01-31\" or \"2027-01-31T12:00:00Z\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(fileName):\(line): 'expires' is a day or a time in UTC, such as \"2027-01-31\" or \"2027-01-31T12:00:00Z\", "
+              + "found '\(EventText.printable(String(text.prefix(64))))'")
         }
         expires = time
         expiresText = text
       case ("canary", .string(let text)):
         guard let known = CanaryKind(rawValue: text) else {
-          throw .header("\(fileName):\(line): 'canary' is \"boot\", \"test\", \"replay\" or \"self-test\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(fileName):\(line): 'canary' is \"boot\", \"test\", \"replay\" or \"self-test\", "
+              + "found '\(EventText.printable(String(text.prefix(64))))'")
         }
         canary = known
       case ("canary_limit", .number(let seconds)):
@@ -159,7 +163,9 @@ package struct PatchHeader: Sendable, Equatable {
       case ("permissions", .table(let words)): permissions = try Self.capabilities(words, "permissions", fileName)
       case ("max_share", .string(let text)):
         guard let share = ShareRule.share(text) else {
-          throw .header("\(fileName):\(line): 'max_share' is a percentage of the process's time, such as \"5%\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(fileName):\(line): 'max_share' is a percentage of the process's time, such as \"5%\", "
+              + "found '\(EventText.printable(String(text.prefix(64))))'")
         }
         maxShare = share
       case ("over_share", .string(let text)):
@@ -176,7 +182,8 @@ package struct PatchHeader: Sendable, Equatable {
       }
     }
     if canary == .selfTest, canaryArguments.isEmpty {
-      throw .header("\(fileName): canary = \"self-test\" needs canary_arguments, what the program is started with to test itself, such as { \"--self-test\" }")
+      throw .header(
+        "\(fileName): canary = \"self-test\" needs canary_arguments, what the program is started with to test itself, such as { \"--self-test\" }")
     }
   }
 
@@ -195,7 +202,9 @@ package struct PatchHeader: Sendable, Equatable {
       let isHex = { (text: String) in text.utf8.count >= 8 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) } }
       buildIDs = texts.map { $0.lowercased() }
       if let wrong = buildIDs.first(where: { !isHex($0) }) {
-        throw .header("\(place): 'target.build_ids' has build-ids in hexadecimal, at least 8 digits of each, found '\(EventText.printable(String(wrong.prefix(64))))'")
+        throw .header(
+          "\(place): 'target.build_ids' has build-ids in hexadecimal, at least 8 digits of each, "
+            + "found '\(EventText.printable(String(wrong.prefix(64))))'")
       }
     case ("version", _):
       throw .header("\(place): 'target.version' cannot be checked, programs say no version; use 'build_ids'")
@@ -215,7 +224,8 @@ package struct PatchHeader: Sendable, Equatable {
       }
       guard let known = Capability(rawValue: text) else {
         throw .header(
-          "\(fileName):\(line): unknown word '\(EventText.printable(String(text.prefix(64))))' in \(field); known are \(Capability.words.joined(separator: ", "))")
+          "\(fileName):\(line): unknown word '\(EventText.printable(String(text.prefix(64))))' in \(field); "
+            + "known are \(Capability.words.joined(separator: ", "))")
       }
       if !found.contains(known) { found.append(known) }
     }
@@ -227,7 +237,8 @@ package struct PatchHeader: Sendable, Equatable {
     "id": "a text, such as \"rounding\"", "version": "a text, such as \"1.0.0\"", "api": "the number 1",
     "priority": "a whole number, such as 10", "target": "a table, such as { program = \"swift-format\" }",
     "phase": "\"boot\", \"up\" or \"idle\"", "expires": "a text, such as \"2027-01-31\"",
-    "canary": "\"boot\", \"test\", \"replay\" or \"self-test\"", "canary_limit": "a number of seconds, such as 20", "config": "a table of settings, such as { digits = 2 }",
+    "canary": "\"boot\", \"test\", \"replay\" or \"self-test\"", "canary_limit": "a number of seconds, such as 20",
+    "config": "a table of settings, such as { digits = 2 }",
     "canary_changes": "true or false", "canary_arguments": "a list of texts, such as { \"--self-test\" }",
     "permissions": "a list of words, such as { \"call\" }", "max_share": "a text, such as \"5%\"", "over_share": "\"off\" or \"sample\"",
   ]

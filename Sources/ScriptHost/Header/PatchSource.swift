@@ -140,7 +140,9 @@ package enum PatchFiles {
     guard let own = path.status() else { return nil }
     let unit = path.lastComponent == Array(PatchSource.mainFile.utf8) ? unit(path.parent) : nil
     let others = [PatchConfig.file(of: unit ?? Place(path: path, directory: nil))] + (unit?.directory.map(folders) ?? []).flatMap { scripts(in: $0) }
-    return ([own] + others.compactMap { $0.status() }).map { UInt64(clamping: $0.st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: $0.st_mtim.tv_nsec) }.max()
+    return ([own] + others.compactMap { $0.status() }).map {
+      UInt64(clamping: $0.st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: $0.st_mtim.tv_nsec)
+    }.max()
   }
 
   /// The folder of a patch's directory whose files have its tests.

@@ -4,7 +4,9 @@ private import Glibc
 /// The main queue of libdispatch, where the program has it.
 struct MainQueue: @unchecked Sendable {
   // Two addresses of a library that is never unloaded.
-  private typealias Async = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer?, @convention(c) (UnsafeMutableRawPointer?) -> Void) -> Void
+  private typealias Async = @convention(c) (
+    UnsafeMutableRawPointer, UnsafeMutableRawPointer?, @convention(c) (UnsafeMutableRawPointer?) -> Void
+  ) -> Void
   private let queue: UnsafeMutableRawPointer
   private let async: Async
 

@@ -422,7 +422,9 @@ package final class PatchRegistry: Sendable {
   private func update(_ id: String, _ change: (inout Entry) -> Void) -> Entry? {
     entries.withLock { entries in
       // What is loaded comes before what was refused, which may have its id.
-      guard let index = entries.firstIndex(where: { $0.id == id && $0.patch != nil }) ?? entries.firstIndex(where: { $0.id == id }) else { return nil }
+      guard let index = entries.firstIndex(where: { $0.id == id && $0.patch != nil }) ?? entries.firstIndex(where: { $0.id == id }) else {
+        return nil
+      }
       change(&entries[index])
       return entries[index]
     }
@@ -499,7 +501,8 @@ package final class PatchRegistry: Sendable {
     return PatchInfo(
       id: entry.id, path: (entry.place.directory ?? entry.place.path).description, version: entry.header.version,
       priority: entry.header.priority, state: state, problem: entry.problem, generation: entry.generation,
-      hooks: entry.patch?.liveHookCount ?? 0, switchedOff: entry.patch?.environment.switchedOff ?? 0, waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
+      hooks: entry.patch?.liveHookCount ?? 0, switchedOff: entry.patch?.environment.switchedOff ?? 0,
+      waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
       memory: entry.patch?.memory ?? 0, loadTime: entry.loadTime)
   }
 

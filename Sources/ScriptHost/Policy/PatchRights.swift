@@ -25,7 +25,8 @@ package final class PatchRights: Sendable {
     guard let granted = rules.capabilities, let asked else { return nil }
     let more = asked.subtracting(granted.value).map(\.rawValue).sorted()
     if more.isEmpty { return nil }
-    return "it asks for \(more.map { "'\($0)'" }.joined(separator: ", ")) in permissions, and \(file):\(granted.line) does not grant \(more.count == 1 ? "that" : "those")"
+    return "it asks for \(more.map { "'\($0)'" }.joined(separator: ", ")) in permissions, and \(file):\(granted.line) "
+      + "does not grant \(more.count == 1 ? "that" : "those")"
   }
 
   /// Why the patch may not do this; nil when it may.
@@ -45,7 +46,9 @@ package final class PatchRights: Sendable {
   ///   - selector: `Shop.Cart.total(tax:)`, without types.
   ///   - type: the one that declares it; nil for free functions.
   package func refusal(selector: String, of type: String?) -> String? {
-    if let (line, why) = rules.selectors?.refusal(Self.spellings(selector), "selectors") { return "'\(selector)' is denied by the policy, \(file):\(line): \(why)" }
+    if let (line, why) = rules.selectors?.refusal(Self.spellings(selector), "selectors") {
+      return "'\(selector)' is denied by the policy, \(file):\(line): \(why)"
+    }
     return type.flatMap { refusal(type: $0) }
   }
 

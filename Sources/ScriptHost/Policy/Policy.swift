@@ -68,7 +68,9 @@ package struct Policy: Sendable {
       }
       guard case .table(let entries) = value else { throw .header("\(fileName):\(line): 'patches' is a list of tables, found \(value.spelled)") }
       for (name, entry, line) in entries {
-        guard name.isEmpty, case .table(let fields) = entry else { throw .header("\(fileName):\(line): 'patches' is a list of tables, found \(entry.spelled)") }
+        guard name.isEmpty, case .table(let fields) = entry else {
+          throw .header("\(fileName):\(line): 'patches' is a list of tables, found \(entry.spelled)")
+        }
         guard case .string(let id)? = fields.first(where: { $0.0 == "id" })?.1 else {
           throw .header("\(fileName):\(line): each of 'patches' has an id, such as id = \"rounding\"; * stands for any letters")
         }
@@ -97,25 +99,31 @@ package struct Policy: Sendable {
       case ("capabilities", .table(let words)):
         rules.capabilities = Line(value: Set(try PatchHeader.capabilities(words, "capabilities", file)), line: line)
       case ("budgets", .table(let parts)): rules.budgets = try budgets(parts, file)
-      case ("types", _), ("selectors", _): throw .header("\(file):\(line): '\(key)' is a table, such as { allow = { \"Shop.**\" } }, found \(value.spelled)")
+      case ("types", _), ("selectors", _):
+        throw .header("\(file):\(line): '\(key)' is a table, such as { allow = { \"Shop.**\" } }, found \(value.spelled)")
       case ("capabilities", _): throw .header("\(file):\(line): 'capabilities' is a list of words, such as { \"call\" }, found \(value.spelled)")
       case ("budgets", _): throw .header("\(file):\(line): 'budgets' is a table, such as { time = \"20ms\" }, found \(value.spelled)")
       default:
         let more = place == "policy" ? ", patches" : ", id"
         throw .header(
-          "\(file):\(line): unknown field '\(EventText.printable(String(key.prefix(64))))' in \(place); known are types, selectors, capabilities, budgets\(more)")
+          "\(file):\(line): unknown field '\(EventText.printable(String(key.prefix(64))))' in \(place); "
+            + "known are types, selectors, capabilities, budgets\(more)")
       }
     }
     return rules
   }
 
-  private static func names(_ parts: [(String, LiteralReader.Literal, Int)], _ field: String, _ file: String, _ line: Int) throws(PatchError) -> Names {
+  private static func names(
+    _ parts: [(String, LiteralReader.Literal, Int)], _ field: String, _ file: String, _ line: Int
+  ) throws(PatchError) -> Names {
     var names = Names(line: line)
     for (key, value, line) in parts {
       guard key == "allow" || key == "deny" else {
         throw .header("\(file):\(line): unknown field '\(EventText.printable(String(key.prefix(64))))' in \(field); known are allow, deny")
       }
-      guard case .table(let texts) = value else { throw .header("\(file):\(line): '\(field).\(key)' is a list of names and globs, found \(value.spelled)") }
+      guard case .table(let texts) = value else {
+        throw .header("\(file):\(line): '\(field).\(key)' is a list of names and globs, found \(value.spelled)")
+      }
       var found: [Line<SelectorPattern>] = []
       for (name, text, line) in texts {
         guard name.isEmpty, case .string(let text) = text, !text.isEmpty else {
@@ -123,7 +131,9 @@ package struct Policy: Sendable {
         }
         // What is called is known by its name without types: a pattern with types would let it through.
         guard !text.contains(": "), !text.contains(" -> "), !text.contains(") async"), !text.contains(") throws") else {
-          throw .header("\(file):\(line): '\(EventText.printable(String(text.prefix(80))))' spells types; names in a policy have none, such as \"Shop.Cart.add(_:price:)\"")
+          throw .header(
+            "\(file):\(line): '\(EventText.printable(String(text.prefix(80))))' spells types; names in a policy have none, "
+              + "such as \"Shop.Cart.add(_:price:)\"")
         }
         found.append(Line(value: SelectorPattern(text), line: line))
       }
@@ -140,25 +150,31 @@ package struct Policy: Sendable {
       case ("hooks", .number(let number)) where number >= 0: budgets.hooks = Line(value: number, line: line)
       case ("time", .string(let text)):
         guard let time = RuleUnits.duration(text), time >= 1_000_000 else {
-          throw .header("\(file):\(line): 'budgets.time' is a time of at least 1ms, such as \"20ms\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(file):\(line): 'budgets.time' is a time of at least 1ms, such as \"20ms\", found '\(EventText.printable(String(text.prefix(64))))'")
         }
         budgets.time = Int64(clamping: time)
       case ("memory", .string(let text)):
         guard let bytes = Self.bytes(text), bytes >= 256 << 10 else {
-          throw .header("\(file):\(line): 'budgets.memory' is a size of at least 256KiB, such as \"4MiB\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(file):\(line): 'budgets.memory' is a size of at least 256KiB, such as \"4MiB\", "
+              + "found '\(EventText.printable(String(text.prefix(64))))'")
         }
         budgets.memory = bytes
       case ("max_share", .string(let text)):
         guard let share = ShareRule.share(text) else {
-          throw .header("\(file):\(line): 'budgets.max_share' is a percentage, such as \"5%\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(file):\(line): 'budgets.max_share' is a percentage, such as \"5%\", found '\(EventText.printable(String(text.prefix(64))))'")
         }
         budgets.share = share
       case ("instructions", _): throw .header("\(file):\(line): 'budgets.instructions' is a whole number of at least 1000, found \(value.spelled)")
       case ("hooks", _): throw .header("\(file):\(line): 'budgets.hooks' is a whole number, found \(value.spelled)")
-      case ("time", _), ("memory", _), ("max_share", _): throw .header("\(file):\(line): 'budgets.\(key)' is a text, such as \"20ms\", \"4MiB\" or \"5%\", found \(value.spelled)")
+      case ("time", _), ("memory", _), ("max_share", _):
+        throw .header("\(file):\(line): 'budgets.\(key)' is a text, such as \"20ms\", \"4MiB\" or \"5%\", found \(value.spelled)")
       default:
         throw .header(
-          "\(file):\(line): unknown field '\(EventText.printable(String(key.prefix(64))))' in budgets; known are instructions, time, memory, hooks, max_share")
+          "\(file):\(line): unknown field '\(EventText.printable(String(key.prefix(64))))' in budgets; "
+            + "known are instructions, time, memory, hooks, max_share")
       }
     }
     return budgets

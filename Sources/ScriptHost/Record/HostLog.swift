@@ -149,20 +149,23 @@ package final class HostLog: Sendable {
     for (call, count) in counts.leaks.sorted(by: { ($0.key.patch, $0.key.selector) < ($1.key.patch, $1.key.selector) }) {
       note(
         "left behind",
-        "\(call.patch): \(count) call\(count == 1 ? "" : "s") of '\(call.selector)' may each have left a copy of the value behind: its code does not tell whether it consumes its self"
+        "\(call.patch): \(count) call\(count == 1 ? "" : "s") of '\(call.selector)' may each have left a copy of the value behind: "
+          + "its code does not tell whether it consumes its self"
       )
     }
     let left = DeferredReleases.leftCount, early = DeferredReleases.earlyCount
     if left > 0 {
       note(
         "left behind",
-        "\(left) old value\(left == 1 ? "" : "s") of variables that handlers changed may be left behind: callers may end them themselves, by what they know of their variables"
+        "\(left) old value\(left == 1 ? "" : "s") of variables that handlers changed may be left behind: callers may end them themselves, "
+          + "by what they know of their variables"
       )
     }
     if early > 0 {
       note(
         "ended early",
-        "\(early) old value\(early == 1 ? "" : "s") ended while a caller may still have used them: \(DeferredReleases.capacity) later ones of the thread came"
+        "\(early) old value\(early == 1 ? "" : "s") ended while a caller may still have used them: \(DeferredReleases.capacity) "
+          + "later ones of the thread came"
       )
     }
   }

@@ -33,7 +33,8 @@ package enum Masking {
   package static func isSecret(_ name: some StringProtocol) -> Bool {
     if showsAll { return false }
     let words = words(of: lastComponent(of: Array(name.utf8)))
-    return words.contains(where: isSecret(word:)) || words.last.map { $0.elementsEqual("session".utf8) } ?? false || zip(words, words.dropFirst()).contains(where: isSecret(pair:))
+    return words.contains(where: isSecret(word:)) || words.last.map { $0.elementsEqual("session".utf8) } ?? false
+      || zip(words, words.dropFirst()).contains(where: isSecret(pair:))
   }
 
   /// SCRIPTHOST_MASKING=off: everything is shown, on one's own machine. Read once.

@@ -11,8 +11,18 @@ extension ScriptReference {
     ScriptOption("wait", "boolean", "Also hook what images bring later."),
     ScriptOption("max", "integer", "More matches of a glob than this are an error."),
     ScriptOption("by", "string", "The back end that diverts the calls: see docs/hooks.md."),
-    ScriptOption("on_busy", "\"wait\"|\"original\"|\"throw\"", "When another thread is in the patch: wait for it (the default of around); wait 200 ms and then run the original alone (of before and after); or, in around, wait 200 ms and then throw."),
-    ScriptOption("on_failure", "\"original\"|\"throw\"|table", "When the handler fails: the original answers; in around, the call throws, or answers `{ value = v }`. A handler that was switched off takes part in no call: the original answers then."),
+    ScriptOption(
+      "on_busy", "\"wait\"|\"original\"|\"throw\"",
+      """
+      When another thread is in the patch: wait for it (the default of around); wait 200 ms and then run the original alone (of before and \
+      after); or, in around, wait 200 ms and then throw.
+      """),
+    ScriptOption(
+      "on_failure", "\"original\"|\"throw\"|table",
+      """
+      When the handler fails: the original answers; in around, the call throws, or answers `{ value = v }`. A handler that was switched \
+      off takes part in no call: the original answers then.
+      """),
   ]
 
   static let containOptions = [
@@ -32,16 +42,21 @@ extension ScriptReference {
       options: [
         ScriptOption("id", "string", "The patch's name in records and commands; the file's name without one."),
         ScriptOption("version", "string", "For people."), ScriptOption("api", "integer", "1: the API it was written for."),
-        ScriptOption("target", "table", "What it is made for: `program`, `build_ids`, `swift` and `selectors` that must be there; elsewhere it is not loaded."),
+        ScriptOption(
+          "target", "table",
+          "What it is made for: `program`, `build_ids`, `swift` and `selectors` that must be there; elsewhere it is not loaded."),
         ScriptOption("priority", "integer", "Of its hooks, where they say nothing."),
         ScriptOption("config", "table", "Its settings with their defaults, read as `config`."),
         ScriptOption("phase", "\"boot\"|\"up\"|\"idle\"", "When it is loaded: before `main`, when the program is up, or when it has little to do."),
         ScriptOption("expires", "string", "A day or time in UTC from which on it is not in force."),
-        ScriptOption("canary", "\"boot\"|\"test\"|\"replay\"|\"self-test\"", "It is tried in a child of the program before it goes live: docs/canary.md."),
+        ScriptOption(
+          "canary", "\"boot\"|\"test\"|\"replay\"|\"self-test\"",
+          "It is tried in a child of the program before it goes live: docs/canary.md."),
         ScriptOption("canary_limit", "integer", "So many seconds that may take."),
         ScriptOption("canary_changes", "boolean", "Under `replay`: true where results of calls may change."),
         ScriptOption("canary_arguments", "string[]", "Under `self-test`: what the program is started with to test itself."),
-        ScriptOption("permissions", "string[]", "What it does beside hooking, such as `{ \"call\" }`, where a policy restricts that: docs/policy.md."),
+        ScriptOption(
+          "permissions", "string[]", "What it does beside hooking, such as `{ \"call\" }`, where a policy restricts that: docs/policy.md."),
         ScriptOption("max_share", "string", "How much of the process's time each of its hooks may take, such as `\"5%\"`."),
         ScriptOption("over_share", "\"off\"|\"sample\"", "What is done about a hook that takes more."),
       ],
@@ -162,7 +177,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "", "observe", .function, "observe(subject: Object|Class, property: string, function: function) -> Observation",
-      "Tells what is written to a property: `change.object`, `path`, `old`, `new`, `in_place`. The function runs on the writing thread, after the write.",
+      """
+      Tells what is written to a property: `change.object`, `path`, `old`, `new`, `in_place`. The function runs on the writing thread, \
+      after the write.
+      """,
       example: "observe(class \"Shop.Cart\", \"title\", function(change) print(change.old, change.new) end)"),
     ScriptEntry(
       "", "explain", .function, "explain(selector: string) -> string", "How far hooks on a selector reach, as the command explain says it.",
@@ -185,7 +203,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "", "require", .function, "require(module: string) -> table|function",
-      "What a file of the patch's own directory returns, run once for each load: \"lib.money\" is lib/money.lua. For a patch that is a directory with patch.lua.",
+      """
+      What a file of the patch's own directory returns, run once for each load: \"lib.money\" is lib/money.lua. For a patch that is a \
+      directory with patch.lua.
+      """,
       example: """
         -- In patch.lua of a directory that has lib/money.lua; a file by itself has no modules.
         local isThere, money = pcall(require, "lib.money")
@@ -193,7 +214,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "", "use", .function, "use(preset: string) -> Preset",
-      "Puts a preset into the program: the file NAME.lua beside the patch, or else one that is installed with ScriptHost. However many patches use it, it is there once, until the last of them is gone or removes it. See docs/tracking.md.",
+      """
+      Puts a preset into the program: the file NAME.lua beside the patch, or else one that is installed with ScriptHost. However many \
+      patches use it, it is there once, until the last of them is gone or removes it. See docs/tracking.md.
+      """,
       example: "local stages = use \"startup\"\nprint(stages:remove())"),
     ScriptEntry(
       "", "on_unload", .function, "on_unload(body: function)",
@@ -239,7 +263,8 @@ extension ScriptReference {
     ScriptEntry("swift", "null", .value, "any", "A none where nil would mean nothing: as an element of a table, as an argument in the middle.",
       example: "print(json.encode { title = \"books\", discount = swift.null })"),
     ScriptEntry(
-      "swift", "new", .function, "swift.new(type: string|Class, initialiser: string, ...: any) -> Object", "Makes an object or value by an initialiser.",
+      "swift", "new", .function, "swift.new(type: string|Class, initialiser: string, ...: any) -> Object",
+      "Makes an object or value by an initialiser.",
       example: "local cart = swift.new(\"Shop.Cart\", \"init(title:)\", \"books\")\nprint(cart.title)"),
     ScriptEntry(
       "swift", "send", .function, "swift.send(target: any, member?: any, ...: any) -> any",
@@ -305,7 +330,9 @@ extension ScriptReference {
       "boot", "task", .function, "boot.task(task: table) -> boolean",
       options: [
         ScriptOption("name", "string", "For records and messages."),
-        ScriptOption("phase", "\"boot\"|\"launched\"|\"idle\"", "Before the program's main, which is the default; when it has begun; when it has little to do for the first time."),
+        ScriptOption(
+          "phase", "\"boot\"|\"launched\"|\"idle\"",
+          "Before the program's main, which is the default; when it has begun; when it has little to do for the first time."),
         ScriptOption("priority", "integer", "Within a phase higher ones run first; 0 where nothing is said."),
         ScriptOption("failures", "integer", "It runs only after so many starts that failed one after another: a repair."),
         ScriptOption("run", "function", "What is done."),
@@ -335,7 +362,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "swift", "case", .function, "swift.case(value: any, ...: any) -> any",
-      "The name of an enum value's case; or, of a case's name and its payload, what a parameter of an enum type is made from; with the type's name before it, a value of that type, which an Any takes.",
+      """
+      The name of an enum value's case; or, of a case's name and its payload, what a parameter of an enum type is made from; with the \
+      type's name before it, a value of that type, which an Any takes.
+      """,
       example: """
         local cart = class "Shop.Cart":make()
         print(swift.case(cart.status))
@@ -346,17 +376,23 @@ extension ScriptReference {
       example: "print(swift.data \"\\x89PNG\")"),
     ScriptEntry("swift", "value", .function, "swift.value(handle: any) -> any", "The plain Lua value of a handle to a number, text or Bool.",
       example: "print(swift.value(swift.u64 \"7\") + 1)"),
-    ScriptEntry("swift", "table", .function, "swift.table(collection: any, max?: integer) -> table", "A table with the elements of a collection, at most max.",
+    ScriptEntry(
+      "swift", "table", .function, "swift.table(collection: any, max?: integer) -> table", "A table with the elements of a collection, at most max.",
       example: "for _, line in ipairs(swift.table(class \"Shop.Cart\":make().lines, 10)) do print(line.name) end"),
-    ScriptEntry("swift", "u64", .function, "swift.u64(number: integer|string) -> any", "An exact UInt64, from an integer or its digits.", example: "print(swift.u64 \"18446744073709551615\")"),
-    ScriptEntry("swift", "int", .function, "swift.int(handle: any) -> integer", "The Lua integer of an integer of any type; an error when it does not fit.",
+    ScriptEntry(
+      "swift", "u64", .function, "swift.u64(number: integer|string) -> any", "An exact UInt64, from an integer or its digits.",
+      example: "print(swift.u64 \"18446744073709551615\")"),
+    ScriptEntry(
+      "swift", "int", .function, "swift.int(handle: any) -> integer", "The Lua integer of an integer of any type; an error when it does not fit.",
       example: "print(swift.int(swift.u64 \"7\") + 1)"),
     ScriptEntry("swift", "type", .function, "swift.type(handle: any) -> string", "The dynamic type's full name.",
       example: """
         local cart = class "Shop.Cart":make()
         print(swift.type(cart), swift.is(cart, "Shop.Cart"), swift.as(cart, "Shop.Keeper"))
         """),
-    ScriptEntry("swift", "is", .function, "swift.is(handle: any, type: string) -> boolean", "Whether it is of the type or a class that inherits from it."),
+    ScriptEntry(
+      "swift", "is", .function, "swift.is(handle: any, type: string) -> boolean",
+      "Whether it is of the type or a class that inherits from it."),
     ScriptEntry("swift", "as", .function, "swift.as(handle: any, type: string) -> any", "The handle when it is of the type, else nil."),
     ScriptEntry("swift", "fields", .function, "swift.fields(handle: any) -> table", "The names of the stored properties.",
       example: "print(table.concat(swift.fields(class \"Shop.Cart\":make()), \", \"))"),

@@ -4,7 +4,9 @@ extension ScriptReference {
   /// The types of handles, in the order of the reference.
   package static let types: [ScriptType] = [
     ScriptType(name: "Method", summary: "What `method` answers: one or more functions of the program."),
-    ScriptType(name: "Class", summary: "What `class` answers: a type of the program. Static properties and methods stand behind it under their own names."),
+    ScriptType(
+      name: "Class",
+      summary: "What `class` answers: a type of the program. Static properties and methods stand behind it under their own names."),
     ScriptType(name: "Hook", summary: "An installed hook."),
     ScriptType(name: "Rule", summary: "What `track` and its kin answer."),
     ScriptType(name: "Call", summary: "The first argument of every handler: one call of the program. It ends with the handler."),
@@ -13,7 +15,9 @@ extension ScriptReference {
     ScriptType(name: "Timer", summary: "What `timer.after` and `timer.every` answer."),
     ScriptType(name: "Subscription", summary: "What `notification.on` answers."),
     ScriptType(name: "Preset", summary: "What `use` answers."),
-    ScriptType(name: ScriptEntry.test, summary: "What the function of a `test` gets, as `t`. A handler of the patch that fails while a test runs fails the test."),
+    ScriptType(
+      name: ScriptEntry.test,
+      summary: "What the function of a `test` gets, as `t`. A handler of the patch that fails while a test runs fails the test."),
   ] + valueTypes
 
   static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers + valueMembers
@@ -45,7 +49,11 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "Method", "contain", .function, "contain(answer: table | function) -> Hook", options: containOptions,
-      "A trap anywhere below a call of it, on the call's thread, does not end the program: the call is left, and returns or throws what is said here. A function gets (call, reason). What the frames held is lost; `explain` says what must not be contained, docs/crashes.md what cannot.",
+      """
+      A trap anywhere below a call of it, on the call's thread, does not end the program: the call is left, and returns or throws what is \
+      said here. A function gets (call, reason). What the frames held is lost; `explain` says what must not be contained, docs/crashes.md \
+      what cannot.
+      """,
       example: """
         method "Shop.Cart.total(tax:)":contain { value = 0.0, limit = 3 }
         method "Shop.Cart.checkout()":contain(function(call, reason)
@@ -61,15 +69,19 @@ extension ScriptReference {
       "Class", "before", .function, "before(member: string, handler: function, options?: table) -> Hook", options: hookOptions,
       "As of a method, for a member of the type or one it inherits.",
       example: "class \"Shop.Cart\":before(\"checkout()\", function(call) print(call.self.title) end)"),
-    ScriptEntry("Class", "around", .function, "around(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method.",
+    ScriptEntry(
+      "Class", "around", .function, "around(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method.",
       example: """
         local cart = class "Shop.Cart"
         cart:around("total(tax:)", function(call) return call:original(0.0) end)
         cart:after("checkout()", function(call) print(call.result) end)
         cart:contain("checkout()", { value = 0 })
         """),
-    ScriptEntry("Class", "after", .function, "after(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
-    ScriptEntry("Class", "contain", .function, "contain(member: string, answer: table | function) -> Hook", options: containOptions, "As of a method."),
+    ScriptEntry(
+      "Class", "after", .function, "after(member: string, handler: function, options?: table) -> Hook", options: hookOptions,
+      "As of a method."),
+    ScriptEntry(
+      "Class", "contain", .function, "contain(member: string, answer: table | function) -> Hook", options: containOptions, "As of a method."),
   ]
 
   private static let hookMembers: [ScriptEntry] = [
@@ -103,7 +115,12 @@ extension ScriptReference {
         """),
     ScriptEntry("Call", "type", .value, "string", "The name of the type that declares the function."),
     ScriptEntry("Call", "selector", .value, "string", "The selector's name."),
-    ScriptEntry("Call", "args", .value, "table", "Arguments by position and label; `before` and `around` may set them until the original has run, `inout` ones to the end. Another run gets what is passed to `call:original(…)`. A label that is a Lua word gets a trailing underscore."),
+    ScriptEntry(
+      "Call", "args", .value, "table",
+      """
+      Arguments by position and label; `before` and `around` may set them until the original has run, `inout` ones to the end. Another run \
+      gets what is passed to `call:original(…)`. A label that is a Lua word gets a trailing underscore.
+      """),
     ScriptEntry("Call", "result", .value, "any", "The original's result, or the one that was set; `after` and `around` may set it."),
     ScriptEntry("Call", "error", .value, "Error?", "What the original threw; nil when it returned, and once a result was set in the error's place."),
     ScriptEntry("Call", "errno", .value, "integer", "Of a C function: errno behind the call; it can be set.",
@@ -122,7 +139,9 @@ extension ScriptReference {
         method "Shop.Cart.checkout()":before(function(call) call.ctx.lines = #call.self.lines end)
         method "Shop.Cart.checkout()":after(function(call) print(call.ctx.lines, call.result) end)
         """),
-    ScriptEntry("Call", "original", .function, "original(...: any) -> any", "Runs the original, with the arguments as they are or with all of them anew."),
+    ScriptEntry(
+      "Call", "original", .function, "original(...: any) -> any",
+      "Runs the original, with the arguments as they are or with all of them anew."),
     ScriptEntry("Call", "super", .function, "super(...: any) -> any", "In a class made here: the superclass's method."),
     ScriptEntry("Call", "try", .function, "try(...: any) -> boolean", "Runs the original; answers true and the result, or false and the error.",
       example: """
@@ -135,7 +154,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "Call", "stack", .function, "stack(max?: integer) -> table",
-      "The functions around the call, the called one first, then its callers: names of the program, without frames of the host. At most 32 where nothing is said, and 128. Of an async function its callers are those that wait for it.",
+      """
+      The functions around the call, the called one first, then its callers: names of the program, without frames of the host. At most 32 \
+      where nothing is said, and 128. Of an async function its callers are those that wait for it.
+      """,
       example: """
         method "Shop.Cart.add(_:price:quantity:)":before(function(call, name)
           log.info("added", { name = name, from = call:stack(2)[2] })
@@ -155,10 +177,14 @@ extension ScriptReference {
         """),
     ScriptEntry("Rule", "enable", .function, "enable() -> boolean", "Lets it record again."),
     ScriptEntry("Rule", "disable", .function, "disable() -> boolean", "Calls pass it by."),
-    ScriptEntry("Rule", "info", .function, "info() -> table", "What became of its calls: calls, recorded, left_out_where, left_out_sample, left_out_rate, left_out_repeat, cost_ns."),
+    ScriptEntry(
+      "Rule", "info", .function, "info() -> table",
+      "What became of its calls: calls, recorded, left_out_where, left_out_sample, left_out_rate, left_out_repeat, cost_ns."),
     ScriptEntry("Timer", "cancel", .function, "cancel() -> boolean", "No call begins any more; true when there would have been one."),
     ScriptEntry("Subscription", "remove", .function, "remove() -> boolean", "Ends it; true when it was there."),
-    ScriptEntry("Preset", "remove", .function, "remove() -> boolean", "Ends this use of it: the preset goes with the last one. True when it was in use; false where it is loaded as a patch."),
+    ScriptEntry(
+      "Preset", "remove", .function, "remove() -> boolean",
+      "Ends this use of it: the preset goes with the last one. True when it was in use; false where it is loaded as a patch."),
     ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran.",
       example: """
         local watch = observe(class "Shop.Cart", "title", function(change) print(change.new) end)
@@ -174,6 +200,8 @@ extension ScriptReference {
         watch:remove()
         """),
     ScriptEntry("Delegates", "explain", .function, "explain() -> string", "What is watched."),
-    ScriptEntry("Delegates", "adopt", .function, "adopt(owner: Object) -> boolean", "Watches the delegate that the owner has already; true when it had one."),
+    ScriptEntry(
+      "Delegates", "adopt", .function, "adopt(owner: Object) -> boolean",
+      "Watches the delegate that the owner has already; true when it had one."),
   ]
 }

@@ -13,7 +13,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "", "config", .value, "table",
-      "The patch's settings, read only: what its header declares, changed by the file beside it (`rounding.json` of `rounding.lua`, `config.json` in a directory) and by `run --config`. Tables in it come out as copies.",
+      """
+      The patch's settings, read only: what its header declares, changed by the file beside it (`rounding.json` of `rounding.lua`, \
+      `config.json` in a directory) and by `run --config`. Tables in it come out as copies.
+      """,
       example: """
         patch { id = "rounding", config = { digits = 2, names = { "total" } } }
         print(config.digits, #config.names, config.names[1])
@@ -37,9 +40,14 @@ extension ScriptReference {
     ScriptEntry(ScriptEntry.test, "equal", .function, "equal(found: any, expected: any, why?: string) -> any", "Fails the test where they differ."),
     ScriptEntry(
       ScriptEntry.test, "fails", .function, "fails(body: function, text?: string) -> string",
-      "Fails the test where the function raises no error and no handler of the patch fails while it runs, or where the message lacks the text. Answers the message."),
+      """
+      Fails the test where the function raises no error and no handler of the patch fails while it runs, or where the message lacks the \
+      text. Answers the message.
+      """),
     ScriptEntry(ScriptEntry.test, "hooked", .function, "hooked(selector: string) -> boolean", "Whether an enabled hook is on the selector."),
-    ScriptEntry(ScriptEntry.test, "call", .function, "call(target: any, member?: any, ...: any) -> any", "As `swift.send`: the call is hooked as one of the program is. An async function is called in a task of its own."),
+    ScriptEntry(
+      ScriptEntry.test, "call", .function, "call(target: any, member?: any, ...: any) -> any",
+      "As `swift.send`: the call is hooked as one of the program is. An async function is called in a task of its own."),
     ScriptEntry(
       ScriptEntry.test, "stub", .function, "stub(selector: string, answer: any) -> Hook",
       "A function(call, …) or a value that stands in for the original, under the patch's own hooks; it is gone when the test ends."),
@@ -59,7 +67,10 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "timer", "every", .function, "timer.every(time: number|string, handler: function, options?: table) -> Timer", options: timerOptions,
-      "Calls it again and again; calls that it comes too late for are left out. It ends with the patch, and when its handler failed five times in a minute.",
+      """
+      Calls it again and again; calls that it comes too late for are left out. It ends with the patch, and when its handler failed five \
+      times in a minute.
+      """,
       example: """
         method "Shop.Cart.checkout()":before(function(call)
           timer.every(1, function(cart) print(cart.title, #cart.lines) end, { target = call.self })
@@ -72,7 +83,10 @@ extension ScriptReference {
   static let notifications: [ScriptEntry] = [
     ScriptEntry(
       "notification", "on", .function, "notification.on(name: string, handler: function, object?: Object) -> Subscription",
-      "Tells what is posted under a name to the default NotificationCenter, on the posting thread: `note.name`, `note.object`, `note.info`. With an object, what it posts, until it ends. For programs that use Foundation.",
+      """
+      Tells what is posted under a name to the default NotificationCenter, on the posting thread: `note.name`, `note.object`, `note.info`. \
+      With an object, what it posts, until it ends. For programs that use Foundation.
+      """,
       example: """
         local isThere, watch = pcall(notification.on, "cart.changed", function(note) print(note.name, note.object) end)
         if isThere then

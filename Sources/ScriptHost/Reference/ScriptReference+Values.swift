@@ -2,9 +2,17 @@
 
 extension ScriptReference {
   static let valueTypes: [ScriptType] = [
-    ScriptType(name: "Error", summary: "A Swift error: what `call.error`, `call:try()` and `swift.try` answer, and what `pcall` catches. `tostring` shows its case; the program's own words are `message`."),
-    ScriptType(name: "Enum", summary: "A value of an enum. A struct has its stored fields by their names, a tuple by label and position: docs/values.md."),
-    ScriptType(name: "Collection", summary: "An array, a set or a dictionary of the program: `#`, `[i]` from 1 or `[key]`, `ipairs` of arrays, `pairs`."),
+    ScriptType(
+      name: "Error", summary: """
+        A Swift error: what `call.error`, `call:try()` and `swift.try` answer, and what `pcall` catches. `tostring` shows its case; the \
+        program's own words are `message`.
+        """),
+    ScriptType(
+      name: "Enum",
+      summary: "A value of an enum. A struct has its stored fields by their names, a tuple by label and position: docs/values.md."),
+    ScriptType(
+      name: "Collection",
+      summary: "An array, a set or a dictionary of the program: `#`, `[i]` from 1 or `[key]`, `ipairs` of arrays, `pairs`."),
   ]
 
   static let valueMembers: [ScriptEntry] = [
@@ -25,7 +33,9 @@ extension ScriptReference {
           print(status.case, status.payload)
         end)
         """),
-    ScriptEntry("Enum", "payload", .value, "any", "What the case carries: its one value, or a tuple whose parts `[1]`, `[2]` are, too; nil where it carries nothing."),
+    ScriptEntry(
+      "Enum", "payload", .value, "any",
+      "What the case carries: its one value, or a tuple whose parts `[1]`, `[2]` are, too; nil where it carries nothing."),
     ScriptEntry("Collection", "count", .value, "integer", "How many elements it has, as `#` tells.",
       example: """
         method "Shop.Cart.checkout()":before(function(call)

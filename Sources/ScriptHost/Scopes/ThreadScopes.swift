@@ -23,7 +23,7 @@ struct ThreadScopes {
   /// Identifiers are drawn from it.
   private var random: UInt64 = 0
 
-  /// Some rule lends to what is below it; until then nobody asks.
+  /// Some rule passes a scope on to what is below it; until then nobody asks.
   private static let used = Atomic<Bool>(false)
   static var isUsed: Bool { used.load(ordering: .relaxed) }
   static func use() { used.store(true, ordering: .relaxed) }

@@ -150,7 +150,10 @@ private struct Images {
       // A stub through which an import is called: `jmp *slot(%rip)` where it begins or behind `endbr64`, or the jump to the loader
       // behind `push $index`.
       let jump = bytes(at: counter, count: 6)
-      if words > 0, jump.starts(with: [0xff, 0x25]) || jump.starts(with: [0xf3, 0x0f, 0x1e, 0xfa]) || jump.starts(with: [0xf2, 0xff, 0x25]), isReturn(word(0)) {
+      if words > 0,
+        jump.starts(with: [0xff, 0x25]) || jump.starts(with: [0xf3, 0x0f, 0x1e, 0xfa]) || jump.starts(with: [0xf2, 0xff, 0x25]),
+        isReturn(word(0))
+      {
         return [word(0)]
       }
       if words > 1, jump.first == 0xe9, bytes(at: counter &- 5, count: 1) == [0x68], isReturn(word(1)) { return [word(1)] }
@@ -209,7 +212,10 @@ private struct Images {
     while let part = parts.first(where: { rest.hasPrefix($0) }) { rest = rest.dropFirst(part.count) }
     return String(rest)
   }
-  private static let parts = ["async await resume partial function for ", "await resume partial function for ", "async suspend resume partial function for ", "suspend resume partial function for "]
+  private static let parts = [
+    "async await resume partial function for ", "await resume partial function for ", "async suspend resume partial function for ",
+    "suspend resume partial function for ",
+  ]
 
   /// - Parameter isCall: the address is behind a call, which may be the last instruction of its function.
   mutating func name(_ address: UInt, isCall: Bool) -> String {

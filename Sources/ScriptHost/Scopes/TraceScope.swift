@@ -1,6 +1,6 @@
-// TraceScope — what a running call lends to everything below it: its trace, its span, the fields of its context.
+// TraceScope — what a running call passes on to everything below it: its trace, its span, the fields of its context.
 //
-// A synchronous call lends by the stack of its thread (ThreadScopes), an async one by a task-local value of its task (TaskScopes), which
+// A synchronous call passes it on by the stack of its thread (ThreadScopes), an async one by a task-local value of its task (TaskScopes), which
 // follows it across `await` and is inherited by child tasks and by `Task { }`, as the runtime does it for any task-local value.
 internal import Journal
 

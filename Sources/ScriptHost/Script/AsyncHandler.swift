@@ -54,7 +54,8 @@ final class AsyncHandler {
   func callOriginal(_ callback: LuaCallback, catching: Bool) -> Int32 {
     guard shl_can_wait(callback.raw) else {
       return callback.fail(
-        "'\(script.pointee.hook.selector)' is async: its original is called by the handler or a coroutine of it, not in a function that Lua's library calls, such as one of table.sort"
+        "'\(script.pointee.hook.selector)' is async: its original is called by the handler or a coroutine of it, "
+          + "not in a function that Lua's library calls, such as one of table.sort"
       )
     }
     do throws(BridgeError) { try CallValues.prepareOriginal(script) } catch { return callback.fail(error.description) }

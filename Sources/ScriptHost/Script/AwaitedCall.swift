@@ -87,7 +87,8 @@ final class AwaitedCall {
     }
     if hasReturned { return answer(patch, callback) }
     return callback.fail(
-      "'\(callable.selector)' has not returned for \(Self.testSeconds) s; a test keeps the main thread, so what belongs to the main actor does not run in it")
+      "'\(callable.selector)' has not returned for \(Self.testSeconds) s; a test keeps the main thread, "
+        + "so what belongs to the main actor does not run in it")
   }
   private static let testSeconds = 10
 

@@ -279,7 +279,8 @@ enum CallAPI {
   /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
   private static func runOriginal(_ patch: Environment, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
     let catching = verb == .catching
-    guard let script = callback.call, script.pointee.phase == HKT_AROUND, !script.pointee.didTrap, ScriptThread.current()?.pointee.top == script else {
+    guard let script = callback.call, script.pointee.phase == HKT_AROUND, !script.pointee.didTrap, ScriptThread.current()?.pointee.top == script
+    else {
       return refuseOriginal(callback)
     }
     if callback.raw.pointee.argc > 1 {

@@ -1,8 +1,8 @@
 // CallInAPI — scripts call the program: obj:method(…), obj.property, swift.send, swift.call, swift.new, swift.try.
 //
 // Everything is checked before anything runs: the name, the receiver, the number of arguments, each argument's type and
-// range, that no access to the receiver is open, and that what becomes of a copied receiver is known. A call that is made is the program's own: hooks see it, the state's
-// lock is given back while it runs, and what it returns belongs to the script.
+// range, that no access to the receiver is open, and that what becomes of a copied receiver is known. A call that is made is the program's
+// own: hooks see it, the state's lock is given back while it runs, and what it returns belongs to the script.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime

@@ -84,7 +84,7 @@ enum CallValues {
     let value = script.pointee.withMemory(of: borrowed) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) }
     if value?.tag == SHL_HANDLE { script.pointee.arguments.borrow(index) }
     if value == nil, case .parts = argument.location {
-      return hasMembers(info) ? lendParts(borrowed, bridge) : missing(.optimizedOut, bridge)
+      return hasMembers(info) ? borrowedParts(borrowed, bridge) : missing(.optimizedOut, bridge)
     }
     return value ?? missing(argument.location, bridge)
   }
@@ -100,7 +100,7 @@ enum CallValues {
   }
 
   /// A value of which the optimiser left parts: they can be read one by one.
-  private static func lendParts(_ borrowed: BorrowedValue, _ bridge: ValueBridge) -> SHLValue {
+  private static func borrowedParts(_ borrowed: BorrowedValue, _ bridge: ValueBridge) -> SHLValue {
     let (a, b, c) = borrowed.words()
     return shl_handle(bridge.classes.value, a, b, c)
   }
@@ -151,7 +151,8 @@ enum CallValues {
   @inline(__always)
   private static func stageBits(_ index: Int, _ value: SHLValue, _ script: Call, forNextRun: Bool) -> Bool {
     // A handle to the argument goes on showing what was passed, which is a matter of the record.
-    guard script.pointee.arguments.changeable || forNextRun && script.pointee.hasNoRecord, index < SHLArguments.room, !script.pointee.arguments.isBorrowed(index),
+    guard script.pointee.arguments.changeable || forNextRun && script.pointee.hasNoRecord, index < SHLArguments.room,
+      !script.pointee.arguments.isBorrowed(index),
       let bits = bits(of: value, for: script.pointee.view.withPlan { $0.slots[index] }, index, script)
     else { return false }
     script.pointee.arguments.stage(bits, at: index)

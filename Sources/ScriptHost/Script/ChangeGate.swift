@@ -1,6 +1,7 @@
 // ChangeGate — what a session of the console may change in the program, and the record of what it did.
 //
-// A patch has no gate; where there is a policy it has rights (PatchRights). Every function of a script that changes the program, or runs code of it, asks `Environment.refusal` first.
+// A patch has no gate; where there is a policy it has rights (PatchRights). Every function of a script that changes the program, or runs
+// code of it, asks `Environment.refusal` first.
 private import Glibc
 internal import Journal
 private import Synchronization

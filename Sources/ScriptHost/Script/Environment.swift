@@ -73,7 +73,8 @@ package final class Environment: @unchecked Sendable {
   var defineFunction: SHLRef = 0
   /// Messages it answers.
   var forwards: [ScriptForward] = []
-  /// Statements of two parts whose second one has not come, as they are written: `track "added"`. Of the load; timers on other threads may run beside it.
+  /// Statements of two parts whose second one has not come, as they are written: `track "added"`. Of the load; timers on other threads may
+  /// run beside it.
   let halfStatements = Mutex<[String]>([])
   /// What functions of the state have as context.
   var keptAlive: [AnyObject] = []
@@ -299,7 +300,8 @@ package final class Environment: @unchecked Sendable {
   func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64, instead: String? = nil) {
     handlersOff.add(1, ordering: .relaxed)
     log.say(
-      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; \(instead ?? "the program runs on with the original")"
+      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; "
+        + "\(instead ?? "the program runs on with the original")"
     )
     log.append(.failure, "handler switched off") { fields in
       fields.add("patch", id)
@@ -312,7 +314,9 @@ package final class Environment: @unchecked Sendable {
   /// A handler of several functions failed too often on all of them together.
   func disabled(handler line: Int32, failures: Int, seconds: UInt64) {
     handlersOff.add(1, ordering: .relaxed)
-    log.say("\(fileName):\(line): this handler failed \(failures) times in \(seconds) s, on several functions, and is switched off on all; they run on as without it")
+    log.say(
+      "\(fileName):\(line): this handler failed \(failures) times in \(seconds) s, on several functions, and is switched off on all; "
+        + "they run on as without it")
     log.append(.failure, "handler switched off") { fields in
       fields.add("patch", id)
       fields.add("source", "\(fileName):\(line)")

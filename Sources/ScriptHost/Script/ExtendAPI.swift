@@ -67,7 +67,8 @@ enum ExtendAPI {
     for (name, handler) in handlers {
       let target = try HookAPI.member(name, of: type, waits: false, patch, callback)
       guard !target.selector.isGlob else {
-        throw StatementProblem(text: "extend '\(type)': '\(name)' is a pattern; members are spelled out, hook patterns with method \"\(type).\(name)\"")
+        throw StatementProblem(
+          text: "extend '\(type)': '\(name)' is a pattern; members are spelled out, hook patterns with method \"\(type).\(name)\"")
       }
       let keys = Set(target.selector.families.map(\.key))
       if let other = members.first(where: { $0.target.selector.families.contains { keys.contains($0.key) } }) {

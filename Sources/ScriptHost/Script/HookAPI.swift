@@ -318,7 +318,9 @@ enum HookAPI {
       var infos = HookEngine.shared.list()
       var waits = HookEngine.shared.waits()
       if callback.count > 0 {
-        guard let text = callback.text(0) else { return callback.fail("'hooks' takes a selector or a glob, got \(ValueBridge.describe(callback[0]))") }
+        guard let text = callback.text(0) else {
+          return callback.fail("'hooks' takes a selector or a glob, got \(ValueBridge.describe(callback[0]))")
+        }
         // What is not there may be waited for.
         var names: Set<String> = [text]
         if case .success(let found) = SelectorLookup.resolve(text, suggesting: false) {
@@ -380,7 +382,8 @@ extension HookEngine.Report {
     Self.tell(
       "back end",
       chosen.map {
-        "'\($0.selector)' is hooked by \($0.backEnd.rawValue), not by entry: \($0.instead)\($0.isPartial ? "; see explain for calls that it misses" : "")"
+        "'\($0.selector)' is hooked by \($0.backEnd.rawValue), not by entry: "
+          + "\($0.instead)\($0.isPartial ? "; see explain for calls that it misses" : "")"
       }, patch)
     Self.tell("hooked in part", doubts.filter(\.doubt.isProven).map { "hooks on '\($0.selector)' \($0.doubt.sentence)" }, patch)
     tellUnproven(patch)

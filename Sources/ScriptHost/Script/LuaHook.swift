@@ -451,7 +451,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private func fail(
     _ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false, blame: Blame = .counted
   ) -> HKTOutcome {
-    let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? failureAnswer.sentence : "the call throws"
+    let instead = position == .contain || script.pointee.didTrap
+      ? "the trap stands" : behind == .original ? failureAnswer.sentence : "the call throws"
     let message = hasPosition ? text : "\(source):\(line): \(text)"
     failed.add(1, ordering: .relaxed)
     patch.failed(selector, position.rawValue, message, instead: instead)

@@ -84,7 +84,8 @@ enum MessageAPI {
   static let functions: [(String, SHLFunction)] = [("swift.forward", forward)]
 
   private static let usage =
-    "'swift.forward' takes an object or class, and an object that gets its messages or a function(receiver, selector, arguments); nil takes back what there was"
+    "'swift.forward' takes an object or class, and an object that gets its messages or a function(receiver, selector, arguments); "
+      + "nil takes back what there was"
 
   /// `swift.forward(object, other)`, `swift.forward(class "Shop.Cart", function(self, selector, args) … end)`.
   private static let forward: SHLFunction = { context, callback in

@@ -21,7 +21,8 @@ enum ObjectAPI {
   /// Of an object that was ended although it is kept, what its end leaves alone: stored values that refer to nothing.
   private static func readEnded(_ receiver: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     guard let object = patch.classes.endedObject(receiver), let name = callback.name,
-      let field = FieldAccess.find(name, in: Instance.type(object)), case .value = field.reference, case .success(let type) = field.type, type.isTrivial
+      let field = FieldAccess.find(name, in: Instance.type(object)), case .value = field.reference, case .success(let type) = field.type,
+        type.isTrivial
     else { return callback.fail(gone(receiver, patch)) }
     return push(object, field, receiver, patch, callback)
   }

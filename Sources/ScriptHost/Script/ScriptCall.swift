@@ -171,7 +171,7 @@ struct ScriptThread {
   fileprivate var text: OwnedValue?
   /// The last one that went on, or may: see Containment.
   var trap: UnsafeMutablePointer<HKTTrap>?
-  /// What calls of this thread lend to those below them.
+  /// What calls of this thread pass on to those below them.
   var scopes = ThreadScopes()
   /// Calls of rules on trees of classes: which of a chain of overrides is the leaf.
   var open = OpenCalls()

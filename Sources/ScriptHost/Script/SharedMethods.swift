@@ -31,14 +31,16 @@ enum SharedMethods {
       for other in others {
         patch.log.note(
           "shared method",
-          "\(patch.fileName): '\(token.selector)' is also hooked by '\(order[other].owner)', which runs \(other < own ? "outside" : "inside") of it: \(why(order[other], order[own]))"
+          "\(patch.fileName): '\(token.selector)' is also hooked by '\(order[other].owner)', "
+            + "which runs \(other < own ? "outside" : "inside") of it: \(why(order[other], order[own]))"
         )
       }
     }
     for (other, count) in counts.sorted(by: { $0.key < $1.key }) {
       patch.log.note(
         "shared method",
-        "\(patch.fileName): \(count) of the methods that '\(selector.text)' matches \(count == 1 ? "is" : "are") also hooked by '\(other)'; hooks() shows the order")
+        "\(patch.fileName): \(count) of the methods that '\(selector.text)' matches \(count == 1 ? "is" : "are") also hooked by '\(other)'; "
+          + "hooks() shows the order")
     }
   }
 

@@ -1,6 +1,7 @@
 // TraceJSON — a call as one JSON object on one line, written when it ends.
 //
-// Written piece by piece, not as a JSONValue: it is made in the midst of each call. Numbers, Bools, texts and nil are JSON's own; every other value is the text that a trace for people shows.
+// Written piece by piece, not as a JSONValue: it is made in the midst of each call. Numbers, Bools, texts and nil are JSON's own; every
+// other value is the text that a trace for people shows.
 private import CHookTrampoline
 private import Glibc
 internal import HookRuntime

@@ -41,7 +41,8 @@ struct TraceTable {
       for value in [row.own, row.total, row.mean, row.longest] {
         text += (row.isTimed ? TraceText.duration(value).trimmingSpaces() : "-").aligned(to: 11, least: 1)
       }
-      text += "\(row.calls)".aligned(to: 11, least: 1) + (row.errors == 0 ? "" : "\(row.errors)").aligned(to: 9, least: 1) + "  " + row.selector + "\n"
+      text += "\(row.calls)".aligned(to: 11, least: 1) + (row.errors == 0 ? "" : "\(row.errors)").aligned(to: 9, least: 1) + "  "
+        + row.selector + "\n"
     }
     return text + "\(calls) calls of \(rows.count) selectors; \(uncalled) were not called\n"
   }

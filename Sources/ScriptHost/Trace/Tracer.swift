@@ -216,7 +216,8 @@ extension TraceError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .nothingMatched(let pattern, let reason, let nearest):
-      "no selector matches '\(pattern)'" + (reason.map { ": \($0)" } ?? "") + (nearest.isEmpty ? "" : "; did you mean \(nearest.map { "'\($0)'" }.joined(separator: ", "))?")
+      "no selector matches '\(pattern)'" + (reason.map { ": \($0)" } ?? "")
+        + (nearest.isEmpty ? "" : "; did you mean \(nearest.map { "'\($0)'" }.joined(separator: ", "))?")
     case .allExcluded: "-x leaves out all that -e matches; nothing is left to trace"
     }
   }

@@ -14,10 +14,15 @@ extension Subcommand {
     name: "new", summary: "write the beginning of a patch or rule, with a test",
     synopsis: "[-o FILE] patch|rule NAME PROGRAM SELECTOR|LINE",
     description: [
-      "Writes NAME.lua: a patch with an around handler that has the function's parameters, or a tracking rule with its arguments as fields, and a test that scripthost test runs. A file that is there is not written over. Instead of the selector, a LINE that scripthost trace printed may be given, in quotes."
+      """
+      Writes NAME.lua: a patch with an around handler that has the function's parameters, or a tracking rule with its arguments as fields, \
+      and a test that scripthost test runs. A file that is there is not written over. Instead of the selector, a LINE that scripthost \
+      trace printed may be given, in quotes.
+      """
     ],
     options: [Option(short: "o", value: "FILE", help: "Writes FILE instead of NAME.lua; - is stdout.", completion: .file)],
-    operands: .several(4...4, "patch or rule, a NAME, a PROGRAM and a SELECTOR or a LINE of a trace", .words(["patch", "rule"])), exitStatuses: statuses,
+    operands: .several(4...4, "patch or rule, a NAME, a PROGRAM and a SELECTOR or a LINE of a trace", .words(["patch", "rule"])),
+    exitStatuses: statuses,
     examples: [
       ("scripthost new patch banner swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'", "Writes banner.lua."),
       ("scripthost new rule adds ./shop '2.0 us    Cart.add(\"tea\", price: 2.5) -> 1'", "A rule for what a trace showed."),
@@ -28,7 +33,9 @@ extension Subcommand {
   private static func newPatch(_ arguments: Arguments) throws(Failure) -> Int32 {
     let words = arguments.operands.map { String(decoding: $0, as: UTF8.self) }
     guard words[0] == "patch" || words[0] == "rule" else { throw .usage("new: '\(EventText.printable(words[0]))' is neither patch nor rule") }
-    guard !words[1].isEmpty, words[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }), words[1].utf8.count <= 64 else {
+    guard !words[1].isEmpty, words[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }),
+      words[1].utf8.count <= 64
+    else {
       throw .usage("new: a NAME has 1 to 64 letters, digits, '.', '-' and '_', found '\(EventText.printable(words[1]))'")
     }
     let program = try ProgramView(arguments.operands[2])
@@ -65,9 +72,14 @@ extension Subcommand {
     name: "stubs", summary: "write a program's types for editors",
     synopsis: "[-o DIR] PROGRAM",
     description: [
-      "Writes scripthost.lua, the host's own names, and PROGRAM.lua, the program's types and selectors, as annotations of the Lua language server into DIR; editors that use it complete and check them. Put DIR into its workspace.library."
+      """
+      Writes scripthost.lua, the host's own names, and PROGRAM.lua, the program's types and selectors, as annotations of the Lua language \
+      server into DIR; editors that use it complete and check them. Put DIR into its workspace.library.
+      """
     ],
-    options: [Option(short: "o", value: "DIR", help: "The directory; the default is stubs. It is made where it is not there.", completion: .directory)],
+    options: [
+      Option(short: "o", value: "DIR", help: "The directory; the default is stubs. It is made where it is not there.", completion: .directory)
+    ],
     operands: .one("a PROGRAM", .program), exitStatuses: statuses,
     examples: [("scripthost stubs -o .lua-stubs swift-format", "The types of swift-format.")], seeAlso: ["doc", "types"]
   ) { try writeStubs($0) }
@@ -78,7 +90,9 @@ extension Subcommand {
       throw .usage("stubs: -o takes a directory, for two files, found '\(EventText.printable(directory.description))'; leave .lua out")
     }
     let program = try ProgramView(arguments.operands[0])
-    guard directory.makeDirectories() else { throw .refused("'\(EventText.printable(directory.description))' cannot be made, \(systemMessage(errno))") }
+    guard directory.makeDirectories() else {
+      throw .refused("'\(EventText.printable(directory.description))' cannot be made, \(systemMessage(errno))")
+    }
     try TextFile.write(ReferenceText.annotations(), to: directory.appending("scripthost.lua"), replacing: true)
     try TextFile.write(ProgramStubs(program).text(), to: directory.appending(program.name + ".lua"), replacing: true)
     Output.note("wrote \(directory)/scripthost.lua and \(directory)/\(program.name).lua")
@@ -88,7 +102,10 @@ extension Subcommand {
   static let doc = Subcommand(
     name: "doc", summary: "print the reference of scripts",
     synopsis: "[--markdown|--stubs] [NAME]",
-    description: ["Prints what scripts can name: all of it in a line each, or one entry with its options and an example, such as track, swift.with or Method:around."],
+    description: ["""
+      Prints what scripts can name: all of it in a line each, or one entry with its options and an example, such as track, swift.with or \
+      Method:around.
+      """],
     options: [
       Option(long: "markdown", help: "Prints the whole reference as Markdown: docs/lua-api.md."),
       Option(long: "stubs", help: "Prints it as annotations of the Lua language server."),
@@ -125,7 +142,9 @@ extension Subcommand {
     if let names = ScriptReference.members(ofTable: name) { return "\(name)\n" + Help.wrap(names.joined(separator: " "), indent: 4) + "\n" }
     let known = ScriptReference.entries.flatMap { [$0.fullName, $0.name] } + ScriptReference.globalNames
     throw Failure(
-      status: 1, sentence: "no name '\(EventText.printable(name))' in the reference" + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; see scripthost doc"))
+      status: 1,
+      sentence: "no name '\(EventText.printable(name))' in the reference"
+        + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; see scripthost doc"))
   }
 }
 
@@ -139,7 +158,9 @@ enum TextFile {
     }
     let shown = EventText.printable(path.description)
     if !replacing, path.status() != nil { throw .refused("'\(shown)' is there already; choose another name, or remove it") }
-    guard let file = path.withCString({ fopen($0, replacing ? "we" : "wxe") }) else { throw .refused("'\(shown)' cannot be written, \(systemMessage(errno))") }
+    guard let file = path.withCString({ fopen($0, replacing ? "we" : "wxe") }) else {
+      throw .refused("'\(shown)' cannot be written, \(systemMessage(errno))")
+    }
     fputs(text, file)
     guard fclose(file) == 0 else { throw .refused("'\(shown)' cannot be written, \(systemMessage(errno))") }
   }

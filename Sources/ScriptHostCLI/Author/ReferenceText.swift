@@ -14,7 +14,9 @@ enum ReferenceText {
         lines.append(Help.wrap(option.summary, indent: 8))
       }
     }
-    if let example = ScriptReference.example(of: entry)?.text { lines += [""] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 } }
+    if let example = ScriptReference.example(of: entry)?.text {
+      lines += [""] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }
+    }
     return lines.joined(separator: "\n")
   }
 
@@ -41,11 +43,17 @@ enum ReferenceText {
   private static func sections() -> [(title: String, text: String, entries: [ScriptEntry])] {
     let entries = ScriptReference.entries
     var found = [
-      (title: "Globals", text: "What every script has.", entries: entries.filter { !$0.isMember && $0.owner != "swift" && $0.owner != "log" && $0.owner != "store" })
+      (
+        title: "Globals", text: "What every script has.",
+        entries: entries.filter { !$0.isMember && $0.owner != "swift" && $0.owner != "log" && $0.owner != "store" }
+      )
     ]
     found.append(("log", "Messages with fields, into the journal.", entries.filter { $0.owner == "log" }))
     found.append(("store", "What a patch keeps from one text to the next.", entries.filter { $0.owner == "store" }))
-    found.append(("swift", "Values and calls of the program: everything that is ours is behind this name, so that no Swift method is hidden.", entries.filter { $0.owner == "swift" }))
+    found.append(("swift",
+    """
+    Values and calls of the program: everything that is ours is behind this name, so that no Swift method is hidden.
+    """, entries.filter { $0.owner == "swift" }))
     for type in ScriptReference.types { found.append((type.name, type.summary, ScriptReference.members(of: type.name))) }
     return found
   }
@@ -87,7 +95,8 @@ enum ReferenceText {
         text += example.of.fullName == entry.fullName ? "\n```lua\n\(example.text)\n```\n" : "\nExample: at `\(example.of.fullName)`.\n"
       }
     }
-    text += "\n## Lua's own\n\nAs in Lua 5.4, within the budgets of a call; a name that is not here does not exist for scripts.\n\n| name | what limits it |\n|---|---|\n"
+    text += "\n## Lua's own\n\nAs in Lua 5.4, within the budgets of a call; a name that is not here does not exist for scripts.\n"
+    text += "\n| name | what limits it |\n|---|---|\n"
     for each in ScriptReference.standard {
       text += "| `\(each.library.isEmpty ? "" : each.library + ".")\(each.name)` | \(each.note.replacing("|", with: "\\|")) |\n"
     }

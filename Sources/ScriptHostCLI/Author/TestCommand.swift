@@ -8,7 +8,12 @@ extension Subcommand {
     name: "test", summary: "run a patch's own tests in a process of the program",
     synopsis: "[--json] [--policy FILE] PATCH PROGRAM [ARGUMENT…]",
     description: [
-      "Starts PROGRAM under ScriptHost, loads PATCH, of a directory with patch.lua also the files of its directory tests, runs the tests and ends the process before its main function: test \"name\" (function(t) … end). Functions that a test calls are hooked as in the running program, and a handler of the patch that fails meanwhile fails the test. t.expect, t.equal, t.fails, t.hooked, t.call and t.stub are described in docs/checking.md.",
+      """
+      Starts PROGRAM under ScriptHost, loads PATCH, of a directory with patch.lua also the files of its directory tests, runs the tests \
+      and ends the process before its main function: test \"name\" (function(t) … end). Functions that a test calls are hooked as in the \
+      running program, and a handler of the patch that fails meanwhile fails the test. t.expect, t.equal, t.fails, t.hooked, t.call and \
+      t.stub are described in docs/checking.md.
+      """,
     ],
     options: [
       Option(long: "json", help: "Prints one JSON object per test."),

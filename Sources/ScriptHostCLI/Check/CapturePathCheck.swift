@@ -129,7 +129,8 @@ struct CapturePathCheck {
       return end(steps.dropFirst(), in: result, path)
     }
     if isList, step == "first" || (Int(step) ?? 0) > 0 { return arguments.first.map { end(steps.dropFirst(), in: $0, path) } ?? .unknown }
-    return .problem("'\(path)': a path goes into Swift.\(type) by count\(isList ? ", isEmpty, first or a position from 1" : " or isEmpty"), not by '\(step)'")
+    return .problem(
+      "'\(path)': a path goes into Swift.\(type) by count\(isList ? ", isEmpty, first or a position from 1" : " or isEmpty"), not by '\(step)'")
   }
 
   private static func standard(_ name: String) -> TypeSyntax {
@@ -159,11 +160,14 @@ struct CapturePathCheck {
       let records = owners.compactMap { program.types[$0] }
       guard records.count == owners.count else { return nil }
       let fields = records.flatMap(\.fields)
-      guard let record = records.first(where: { $0.fields.contains { $0.name == step } }), let field = record.fields.first(where: { $0.name == step }) else {
+      guard let record = records.first(where: { $0.fields.contains { $0.name == step } }),
+        let field = record.fields.first(where: { $0.name == step })
+      else {
         if member(step, owners) != nil { return nil }
         let near = Nearest.name(to: step, among: fields.map(\.name))
         return "\(owner) has no property '\(step)'"
-          + (near.map { "; did you mean '\($0)'?" } ?? (fields.isEmpty ? "" : "; its stored ones are \(fields.prefix(12).map(\.name).joined(separator: ", "))"))
+          + (near.map { "; did you mean '\($0)'?" } ?? (fields.isEmpty ? "" : "; its stored ones are "
+            + "\(fields.prefix(12).map(\.name).joined(separator: ", "))"))
       }
       guard let next = program.type(of: field, in: record), case .nominal(let name, _, let arguments) = next else { return nil }
       var inner = name

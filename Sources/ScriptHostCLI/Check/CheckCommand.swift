@@ -8,14 +8,23 @@ extension Subcommand {
     name: "check", summary: "check patches against a program without running it",
     synopsis: "[--json] [--strict] [--policy FILE] PATCH… [[--] PROGRAM]",
     description: [
-      "Parses each PATCH, looks for unknown names, unused hooks and wrong numbers of arguments, and binds it to PROGRAM without running it: the header's target, types, selectors and whether they can be hooked, argument names, capture paths of tracking rules. Messages read FILE:LINE:COLUMN: MESSAGE, as editors understand them.",
-      "Files that end in .lua are patches, a directory means the patches in it, or, with patch.lua, that one with its modules and tests; the last word, if it is neither, is the program, or else the word behind --, whose arguments do not matter. Without PROGRAM only the text is checked.",
+      """
+      Parses each PATCH, looks for unknown names, unused hooks and wrong numbers of arguments, and binds it to PROGRAM without running it: \
+      the header's target, types, selectors and whether they can be hooked, argument names, capture paths of tracking rules. Messages read \
+      FILE:LINE:COLUMN: MESSAGE, as editors understand them.
+      """,
+      """
+      Files that end in .lua are patches, a directory means the patches in it, or, with patch.lua, that one with its modules and tests; \
+      the last word, if it is neither, is the program, or else the word behind --, whose arguments do not matter. Without PROGRAM only the \
+      text is checked.
+      """,
     ],
     options: [
       Option(long: "json", help: "Prints one JSON object per message."),
       Option(long: "strict", help: "Warnings, such as unused names, count as mistakes."),
       Option(
-        long: "policy", value: "FILE", help: "Also checks what patches touch and ask for against this policy: see docs/policy.md.", completion: .file),
+        long: "policy", value: "FILE", help: "Also checks what patches touch and ask for against this policy: see docs/policy.md.",
+        completion: .file),
       .debugDirectory,
     ],
     operands: .several(1...256, "a PATCH, and perhaps a PROGRAM", .file),
@@ -51,7 +60,9 @@ extension Subcommand {
     }
     Output.flush()
     if !arguments.has("--json"), mistakes == 0 {
-      Output.note("\(count) patch\(count == 1 ? "" : "es") checked" + (program.map { " against \(EventText.printable($0.shown))" } ?? ", its text only") + ", nothing wrong")
+      Output.note(
+        "\(count) patch\(count == 1 ? "" : "es") checked" + (program.map { " against \(EventText.printable($0.shown))" } ?? ", its text only")
+          + ", nothing wrong")
     }
     return mistakes == 0 ? 0 : 1
   }
@@ -126,7 +137,9 @@ enum PatchFile {
     guard let status = path.status() else { throw .notFound("no patch '\(shown)'; check the path") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .refused("'\(shown)' is no ordinary file, expected a Lua file") }
     guard status.st_size <= longest else { throw .refused("'\(shown)' has \(status.st_size) bytes, a patch has at most \(longest)") }
-    guard let bytes = contents(path, Int(status.st_size)) else { throw .refused("'\(shown)' cannot be read, \(systemMessage(errno)); check its permissions") }
+    guard let bytes = contents(path, Int(status.st_size)) else {
+      throw .refused("'\(shown)' cannot be read, \(systemMessage(errno)); check its permissions")
+    }
     return bytes
   }
 

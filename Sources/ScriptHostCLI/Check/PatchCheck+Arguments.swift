@@ -115,7 +115,9 @@ extension PatchCheck {
 
   /// `observe(class "Shop.Cart", "title", f)`.
   mutating func checkObservation(_ arguments: [Expression]) {
-    guard let binding, arguments.count > 1, let path = arguments[1].text, case .type(let type?) = meanings.of(arguments[0]), !made.contains(type) else { return }
+    guard let binding, arguments.count > 1, let path = arguments[1].text, case .type(let type?) = meanings.of(arguments[0]),
+      !made.contains(type)
+    else { return }
     let check = CapturePathCheck(program: binding.program, rights: rights)
     if let problem = check.observed(path, of: type) { error(arguments[1].range, problem) }
   }

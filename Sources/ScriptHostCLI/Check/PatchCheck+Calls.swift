@@ -29,7 +29,8 @@ extension PatchCheck {
     case .call:
       if ScriptReference.member(member.text, of: "Call") == nil { unknownMember(member, of: "Call", shown: "call") }
     case .arguments(let handler): if let family = handler.family { checkArgument(member.text, member.range, family) }
-    case .handle(ScriptEntry.test): if ScriptReference.member(member.text, of: ScriptEntry.test) == nil { unknownMember(member, of: ScriptEntry.test, shown: "t") }
+    case .handle(ScriptEntry.test):
+      if ScriptReference.member(member.text, of: ScriptEntry.test) == nil { unknownMember(member, of: ScriptEntry.test, shown: "t") }
     case .function(let entry) where entry.fullName == "class" && member.text != "define":
       error(member.range, "'class' has no field '\(member.text)'; it has define, and is called: class \"Shop.Cart\"")
     default: break
@@ -106,7 +107,8 @@ extension PatchCheck {
     let bound = many ? arity.upperBound : arity.lowerBound
     error(
       many ? arguments[arity.upperBound].range : range,
-      "'\(shown)' takes \(arity.lowerBound == arity.upperBound ? "" : many ? "at most " : "at least ")\(bound) argument\(bound == 1 ? "" : "s"), found \(arguments.count): \(entry.signature)")
+      "'\(shown)' takes \(arity.lowerBound == arity.upperBound ? "" : many ? "at most " : "at least ")\(bound) "
+        + "argument\(bound == 1 ? "" : "s"), found \(arguments.count): \(entry.signature)")
   }
 
   /// Keys of a table of options that a call writes out.
@@ -145,7 +147,8 @@ extension PatchCheck {
       guard let name = field.value.text, !known.contains(name) else { continue }
       error(
         field.value.range,
-        "there is no guard '\(name)'" + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; known are \(known.joined(separator: ", "))"))
+        "there is no guard '\(name)'"
+          + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; known are \(known.joined(separator: ", "))"))
     }
     if !fields.contains(where: { $0.key == nil || known.contains($0.key?.text ?? "") }) {
       error(range, "'guard' names no guard; known are \(known.joined(separator: ", "))")
@@ -158,7 +161,8 @@ extension PatchCheck {
     error(
       preset.range,
       "there is no preset '\(name)'"
-        + (Nearest.name(to: name, among: PresetFile.known).map { "; did you mean '\($0)'?" } ?? "; there are \(PresetFile.known.joined(separator: ", "))"))
+        + (Nearest.name(to: name, among: PresetFile.known).map { "; did you mean '\($0)'?" }
+          ?? "; there are \(PresetFile.known.joined(separator: ", "))"))
   }
 
   // MARK: Calling in
@@ -290,7 +294,9 @@ extension PatchCheck {
       } else if name.text == "original", let family = handler.family, !arguments.isEmpty, countIsKnown(arguments) {
         let count = family.declaration.functionType.parameters.count
         if arguments.count != count {
-          error(name.range, "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), call:original got \(arguments.count); pass all or none")
+          error(
+            name.range,
+            "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), call:original got \(arguments.count); pass all or none")
         } else {
           checkLiterals(arguments[...], family)
         }
@@ -324,7 +330,8 @@ extension PatchCheck {
       let extra = body.parameters[expected + 1]
       error(
         extra.range,
-        "'\(family.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), the handler asks for \(body.parameters.count - 1); remove '\(extra.text)'")
+        "'\(family.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), the handler asks for \(body.parameters.count - 1); "
+          + "remove '\(extra.text)'")
     }
     let answers = context.position == "around" || context.position == "override"
     if answers { checkReturns(of: body.block, family) }

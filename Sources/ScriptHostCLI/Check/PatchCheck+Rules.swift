@@ -81,7 +81,9 @@ extension PatchCheck {
 
   /// The members of `base` that the rule names: its paths begin there.
   private mutating func families(ofBase fields: [TableField], _ mayBeAbsent: Bool) -> [Family] {
-    guard let binding, let base = value(of: "base", fields), let type = base.text, !made.contains(type), !SelectorPattern(type).isGlob else { return [] }
+    guard let binding, let base = value(of: "base", fields), let type = base.text, !made.contains(type), !SelectorPattern(type).isGlob else {
+      return []
+    }
     if let problem = binding.typeProblem(type) {
       if !mayBeAbsent { error(base.range, problem) }
       return []

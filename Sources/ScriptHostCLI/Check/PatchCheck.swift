@@ -144,7 +144,9 @@ struct PatchCheck {
       let name = use.name.text
       if use.isAssigned {
         let isOurs = ScriptReference.globalNames.contains(name)
-        warn(use.name.range, isOurs ? "'\(name)' is a name of the host; assigning it hides that" : "global '\(name)' is assigned; write 'local' before it")
+        warn(
+          use.name.range,
+          isOurs ? "'\(name)' is a name of the host; assigning it hides that" : "global '\(name)' is assigned; write 'local' before it")
       } else if !assigned.contains(name), !ScriptReference.globalNames.contains(name) {
         let visible = Array(ScriptReference.globalNames) + meanings.names.locals.map(\.name.text)
         error(use.name.range, "unknown global '\(name)'" + (Nearest.name(to: name, among: visible).map { "; did you mean '\($0)'?" } ?? ""))
@@ -194,7 +196,10 @@ struct PatchCheck {
   /// `track "name"` alone, and `track { … }`: what is called answers a function, and nobody calls that.
   private mutating func checkIsWhole(_ value: Expression) {
     guard case .call(let function, _) = value.kind, case .function(let entry) = meanings.of(function), entry.kind == .statement else { return }
-    error(value.range, "'\(entry.name)' takes a name, and then what belongs to it: \(entry.name) \"…\" \(entry.name == "test" ? "(function(t) … end)" : "{ … }")")
+    error(
+      value.range,
+      "'\(entry.name)' takes a name, and then what belongs to it: "
+        + "\(entry.name) \"…\" \(entry.name == "test" ? "(function(t) … end)" : "{ … }")")
   }
 
   /// `config.x = 1`: nobody writes there.

@@ -75,7 +75,9 @@ final class SelectorBinding {
 
   /// Why hooks on it would all be refused; nil when some would not.
   func whyNotHookable(_ bound: BoundSelector) -> String? {
-    guard !bound.isGlob, !bound.found.contains(where: { isHookable($0.image, $0.family) }), let (image, family) = bound.found.first else { return nil }
+    guard !bound.isGlob, !bound.found.contains(where: { isHookable($0.image, $0.family) }), let (image, family) = bound.found.first else {
+      return nil
+    }
     let reason = family.bodies.lazy.compactMap { image.refusal(of: $0, in: family)?.description }.first ?? "it has no body"
     return "cannot hook '\(bound.text)': \(reason)"
   }
@@ -85,7 +87,8 @@ final class SelectorBinding {
   private func missing(_ text: String, _ pattern: SelectorPattern) -> String {
     if let selector = CSelector(text) {
       if let problem = selector.problem { return problem }
-      return "no image of \(program.shown) imports a C function '\(selector.name)'" + Self.advice(NearestNames.imports(to: selector, in: program.imports))
+      return "no image of \(program.shown) imports a C function '\(selector.name)'"
+        + Self.advice(NearestNames.imports(to: selector, in: program.imports))
     }
     if !pattern.isGlob, let (type, member) = Self.split(text) {
       if program.types[type] != nil { return "no selector '\(member)' in \(type)" + Self.advice(members(of: type, like: member)) }
@@ -101,7 +104,9 @@ final class SelectorBinding {
     if program.types[ProgramView.plain(name)] != nil || program.protocols.contains(name) { return nil }
     // A name in another part of the module comes first: `Foundation.URL` is declared in FoundationEssentials.
     let tail = name.firstIndex(of: ".").map { String(name[$0...]) }
-    let elsewhere = tail.map { tail in program.types.keys.filter { $0.hasSuffix(tail) && $0.split(separator: ".").count == name.split(separator: ".").count } } ?? []
+    let elsewhere = tail.map { tail in
+      program.types.keys.filter { $0.hasSuffix(tail) && $0.split(separator: ".").count == name.split(separator: ".").count }
+    } ?? []
     let near = elsewhere.isEmpty ? EditDistance.closest(Array(program.types.keys), to: name, most: 2) : Array(elsewhere.sorted().prefix(2))
     return "no type '\(name)' in \(program.shown)" + Self.advice(near)
   }

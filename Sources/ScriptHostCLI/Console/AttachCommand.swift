@@ -8,9 +8,19 @@ extension Subcommand {
     name: "attach", summary: "look around inside a running process",
     synopsis: "[--write] [--json] [--state DIR] [PID]",
     description: [
-      "Opens a console in a process that runs under ScriptHost: Lua as in a patch, with the program's types, values and selectors. Without --write it reads only: hooks, calls and writes are refused. Each change is in the journal. What a session installed goes with it.",
-      "What hooks and traces of the session print is shown as it comes, above the line that is typed. Lines that come faster than they are shown are left out and counted.",
-      "Input that is no terminal is run as it comes: commands line by line, what stands between them as one snippet each. The status tells whether something failed. An input that ends with :trace goes on with the calls until Ctrl-C or the program's end. Without PID it means the only process there is.",
+      """
+      Opens a console in a process that runs under ScriptHost: Lua as in a patch, with the program's types, values and selectors. Without \
+      --write it reads only: hooks, calls and writes are refused. Each change is in the journal. What a session installed goes with it.
+      """,
+      """
+      What hooks and traces of the session print is shown as it comes, above the line that is typed. Lines that come faster than they are \
+      shown are left out and counted.
+      """,
+      """
+      Input that is no terminal is run as it comes: commands line by line, what stands between them as one snippet each. The status tells \
+      whether something failed. An input that ends with :trace goes on with the calls until Ctrl-C or the program's end. Without PID it \
+      means the only process there is.
+      """,
     ],
     options: [
       Option(long: "write", help: "Allows hooks, calls and writes; each is recorded."), .json, .controlState,

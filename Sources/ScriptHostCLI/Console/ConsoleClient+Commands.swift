@@ -20,7 +20,9 @@ extension ConsoleClient {
     "events", "explain", "go", "heap", "help", "hooks", "methods", "page", "patches", "quit", "save", "top", "trace", "track", "types", "untrace",
   ]
   /// What completes the argument of a command: `of` of console.complete.
-  static let argumentKinds = ["types": "types", "heap": "types", "methods": "selectors", "explain": "selectors", "trace": "selectors", "track": "selectors"]
+  static let argumentKinds = [
+    "types": "types", "heap": "types", "methods": "selectors", "explain": "selectors", "trace": "selectors", "track": "selectors",
+  ]
 
   /// False: the session is to end.
   func command(_ line: String) throws(Failure) -> Bool {
@@ -37,7 +39,13 @@ extension ConsoleClient {
       if isJSON || answer["failed"] != nil { show(answer) } else { for line in answer["lines"]?.elements ?? [] { Output.line(line.text ?? "") } }
     case "patches":
       let patches = try connection.ask("patches")["patches"]?.elements ?? []
-      if isJSON { for patch in patches { Output.line(patch.line) } } else if patches.isEmpty { Output.line("no patches") } else { PatchTable.show(patches) }
+      if isJSON {
+        for patch in patches { Output.line(patch.line) }
+      } else if patches.isEmpty {
+        Output.line("no patches")
+      } else {
+        PatchTable.show(patches)
+      }
     case "explain": try evaluate("print(explain(\(Self.quoted(argument))))", isKept: false)
     case "page":
       guard let from = argument.isEmpty ? 1 : Int64(argument), from >= 1 else {
@@ -46,7 +54,9 @@ extension ConsoleClient {
       }
       show(try ask("console.page", [.init("from", .int(from))]))
     case "trace":
-      try evaluate("traced = traced or {} traced[#traced + 1] = method(\(Self.quoted(argument))):after(function(call, ...) print(call.selector, ...) end)", isKept: false)
+      try evaluate(
+        "traced = traced or {} traced[#traced + 1] = method(\(Self.quoted(argument))):after(function(call, ...) print(call.selector, ...) end)",
+        isKept: false)
     case "untrace": try evaluate("for _, hook in ipairs(traced or {}) do hook:remove() end traced = nil", isKept: false)
     case "track": try evaluate("track(\(Self.quoted(argument))) { on = \(Self.quoted(argument)), fields = { duration = 'duration' } }")
     case "save": try save(argument)
@@ -89,7 +99,9 @@ extension ConsoleClient {
       try TextFile.write(text, to: RawPath(name), replacing: false)
       Output.line("wrote \(name)")
       let values = saved.lastValues
-      if !values.isEmpty { Output.line("it asks for \(values.joined(separator: ", ")), the last values of a session, which a patch does not have; give them names") }
+      if !values.isEmpty {
+        Output.line("it asks for \(values.joined(separator: ", ")), the last values of a session, which a patch does not have; give them names")
+      }
     } catch { fail(error.sentence) }
   }
 }

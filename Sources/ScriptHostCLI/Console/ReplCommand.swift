@@ -7,11 +7,25 @@ private import Synchronization
 extension Subcommand {
   static let repl = Subcommand(
     name: "repl", summary: "start a program with a console on this terminal",
-    synopsis: "[--read-only] [--go] [--input FILE] [--output FILE] [--patches DIR]… [--policy FILE] [--kill] [--json] [--state DIR] -- PROGRAM ARGUMENTS",
+    synopsis: """
+      [--read-only] [--go] [--input FILE] [--output FILE] [--patches DIR]… [--policy FILE] [--kill] [--json] [--state DIR] -- PROGRAM \
+      ARGUMENTS
+      """,
     description: [
-      "Starts PROGRAM as run does, held before its main function, and opens a console in it: look around, make hooks, then let it run with :go. With --go it runs at once. The console is that of attach, with --write unless --read-only is given.",
-      "The terminal is the console's. The program's standard input is /dev/null, or FILE with --input; what it writes on stdout and stderr is shown between the lines of the console, or goes to FILE with --output. It has a process group of its own, so Ctrl-C stops a snippet and never the program.",
-      "When the session ends (:quit, Ctrl-D, the end of a piped input) a held program is let go, and this command waits for it and exits with its status; with --kill it gets SIGTERM instead. Input that is no terminal is run as it comes; the status is 1 when a snippet failed and the program ended with 0. Of a program that ends by signal N the status is 128+N.",
+      """
+      Starts PROGRAM as run does, held before its main function, and opens a console in it: look around, make hooks, then let it run with \
+      :go. With --go it runs at once. The console is that of attach, with --write unless --read-only is given.
+      """,
+      """
+      The terminal is the console's. The program's standard input is /dev/null, or FILE with --input; what it writes on stdout and stderr \
+      is shown between the lines of the console, or goes to FILE with --output. It has a process group of its own, so Ctrl-C stops a \
+      snippet and never the program.
+      """,
+      """
+      When the session ends (:quit, Ctrl-D, the end of a piped input) a held program is let go, and this command waits for it and exits \
+      with its status; with --kill it gets SIGTERM instead. Input that is no terminal is run as it comes; the status is 1 when a snippet \
+      failed and the program ended with 0. Of a program that ends by signal N the status is 128+N.
+      """,
     ],
     options: [
       Option(long: "read-only", help: "The session changes nothing: hooks, calls and writes are refused."),
@@ -26,7 +40,8 @@ extension Subcommand {
     ],
     operands: .program,
     exitStatuses: [
-      ExitStatus(code: "any", meaning: "that of PROGRAM"), ExitStatus(code: "1", meaning: "a snippet of a piped input failed, or there was no session"),
+      ExitStatus(code: "any", meaning: "that of PROGRAM"),
+      ExitStatus(code: "1", meaning: "a snippet of a piped input failed, or there was no session"),
       .usage, ExitStatus(code: "125 to 127", meaning: "PROGRAM was not started, as of run"),
     ],
     examples: [
@@ -72,7 +87,9 @@ final class ReplChild {
   init(_ arguments: Arguments) throws(Failure) {
     // As the child checks it: a wrong program is reported before a process is made.
     _ = try Launch(arguments)
-    guard let own = RawPath("/proc/self/exe").resolved() else { throw .notStarted("this command's own file cannot be found, \(systemMessage(errno))") }
+    guard let own = RawPath("/proc/self/exe").resolved() else {
+      throw .notStarted("this command's own file cannot be found, \(systemMessage(errno))")
+    }
     var words: [[UInt8]] = [own.bytes, Array("run".utf8), Array("--hold".utf8)]
     if arguments.has("--go") { words.removeLast() }
     for option in ["--patches", "--policy", "--state"] { for value in arguments.all(option) { words += [Array(option.utf8), value] } }
@@ -81,7 +98,9 @@ final class ReplChild {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     let input = arguments.path("--input") ?? RawPath("/dev/null")
-    guard input.status() != nil else { throw .notStarted("--input: '\(EventText.printable(input.description))' cannot be read, \(systemMessage(errno))") }
+    guard input.status() != nil else {
+      throw .notStarted("--input: '\(EventText.printable(input.description))' cannot be read, \(systemMessage(errno))")
+    }
     _ = input.withCString { posix_spawn_file_actions_addopen(&actions, 0, $0, O_RDONLY, 0) }
     var ends: (Int32, Int32) = (-1, -1)
     if let path = arguments.path("--output") {
@@ -194,7 +213,13 @@ final class ProgramOutput: LiveText, @unchecked Sendable {
       let count = read(source, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       kept.withLock { kept in
-        if count <= 0 { kept.isOver = true } else if kept.bytes.count + count <= Self.most { kept.bytes += buffer[..<count] } else { kept.left += count }
+        if count <= 0 {
+          kept.isOver = true
+        } else if kept.bytes.count + count <= Self.most {
+          kept.bytes += buffer[..<count]
+        } else {
+          kept.left += count
+        }
       }
       var byte: UInt8 = 1
       _ = write(wake, &byte, 1)

@@ -69,7 +69,11 @@ struct SnippetFacts {
   }
 
   private mutating func keep(_ effects: SnippetEffects, of target: Expression, _ found: inout SnippetEffects) {
-    if let root = root(of: target), names.local(root) == nil { functions[root.text, default: SnippetEffects()].formUnion(effects) } else { found.formUnion(effects) }
+    if let root = root(of: target), names.local(root) == nil {
+      functions[root.text, default: SnippetEffects()].formUnion(effects)
+    } else {
+      found.formUnion(effects)
+    }
   }
 
   /// Of giving a variable or a table's field a value.

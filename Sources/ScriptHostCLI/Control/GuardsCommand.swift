@@ -8,7 +8,11 @@ extension Subcommand {
     summary: "show what the guards of a running process caught",
     synopsis: "[--json] [--state DIR] [PID]",
     description: [
-      "Prints the guards that patches of the process have switched on, each with its mode, whose it is, how many functions it watches and how many hits it had; below it the functions that were hit, most often first, with what was wrong the last time and who made the call. Without PID it means the only process there is.",
+      """
+      Prints the guards that patches of the process have switched on, each with its mode, whose it is, how many functions it watches and \
+      how many hits it had; below it the functions that were hit, most often first, with what was wrong the last time and who made the \
+      call. Without PID it means the only process there is.
+      """,
       "Each hit that is recorded is an event 'guard' in the journal, also after the process has ended: scripthost events.",
     ],
     options: [

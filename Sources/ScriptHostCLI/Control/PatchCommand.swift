@@ -12,8 +12,15 @@ extension Subcommand {
     synopsis: "list|load|reload|unload|enable|disable [--json] [--state DIR] [PID] [PATH|ID]…",
     description: [
       "Changes the patches of a process that runs under ScriptHost. Without PID it means the only process there is; a word of digits is a PID.",
-      "list prints all patches with their states. load takes paths of patches or of directories with patches; a patch whose id is loaded takes that one's place. reload reads the file of a patch again. unload removes a patch with all it installed. disable switches what it installed off and keeps it loaded, enable switches it on again.",
-      "The new text is loaded beside the old one and takes its place in one step for each function: no call sees both or neither. A text that cannot be loaded changes nothing, and the reason is told. Calls in flight finish with the text they began with.",
+      """
+      list prints all patches with their states. load takes paths of patches or of directories with patches; a patch whose id is loaded \
+      takes that one's place. reload reads the file of a patch again. unload removes a patch with all it installed. disable switches what \
+      it installed off and keeps it loaded, enable switches it on again.
+      """,
+      """
+      The new text is loaded beside the old one and takes its place in one step for each function: no call sees both or neither. A text \
+      that cannot be loaded changes nothing, and the reason is told. Calls in flight finish with the text they began with.
+      """,
     ],
     options: [.json, .controlState, Option(long: "why", value: "TEXT", help: "With disable: the reason that lists show.")],
     operands: .several(1...64, "one of \(verbs.joined(separator: ", "))", .words(verbs), rest: .patches),
@@ -28,7 +35,8 @@ extension Subcommand {
     let verb = arguments.operand(0)!
     guard verbs.contains(verb) else {
       let near = Nearest.name(to: verb, among: verbs)
-      throw Failure.usage("patch: unknown '\(EventText.printable(verb))'; " + (near.map { "did you mean '\($0)'?" } ?? "use \(verbs.joined(separator: ", "))"))
+      throw Failure.usage(
+        "patch: unknown '\(EventText.printable(verb))'; " + (near.map { "did you mean '\($0)'?" } ?? "use \(verbs.joined(separator: ", "))"))
     }
     var rest = arguments.operands.dropFirst()
     var pid: String?
@@ -100,11 +108,17 @@ enum PatchTable {
     }
     for line in table.lines { Output.line(line) }
     for patch in patches {
-      if let why = patch["why"]?.text { Output.line("\(EventText.printable(patch["id"]?.text ?? "")): \(patch["state"]?.text ?? ""): \(EventText.printable(why))") }
-      if let off = patch["switched_off"]?.int, off > 0 {
-        Output.line("\(EventText.printable(patch["id"]?.text ?? "")): \(off) handler\(off == 1 ? " is" : "s are") switched off, for failing too often; a reload begins anew")
+      if let why = patch["why"]?.text {
+        Output.line("\(EventText.printable(patch["id"]?.text ?? "")): \(patch["state"]?.text ?? ""): \(EventText.printable(why))")
       }
-      if let problem = patch["problem"]?.text { Output.line("\(EventText.printable(patch["id"]?.text ?? "")): not reloaded: \(EventText.printable(problem))") }
+      if let off = patch["switched_off"]?.int, off > 0 {
+        Output.line(
+          "\(EventText.printable(patch["id"]?.text ?? "")): \(off) handler\(off == 1 ? " is" : "s are") switched off, "
+            + "for failing too often; a reload begins anew")
+      }
+      if let problem = patch["problem"]?.text {
+        Output.line("\(EventText.printable(patch["id"]?.text ?? "")): not reloaded: \(EventText.printable(problem))")
+      }
     }
   }
 }

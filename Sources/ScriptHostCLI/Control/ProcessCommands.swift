@@ -24,8 +24,15 @@ extension Subcommand {
     summary: "list the processes that run under ScriptHost",
     synopsis: "[--json] [--state DIR]",
     description: [
-      "Prints the processes of this user that run under ScriptHost and can be controlled: pid, time since the start, patches loaded and all, and the program. Of one that a signal or a debugger stopped, or that does not answer within two seconds, that is said instead of its patches; with --json it has state, stopped or silent.",
-      "Processes are found by the sockets in $XDG_RUNTIME_DIR/scripthost and in the folder control of the state directory. Sockets of processes that were killed are removed.",
+      """
+      Prints the processes of this user that run under ScriptHost and can be controlled: pid, time since the start, patches loaded and \
+      all, and the program. Of one that a signal or a debugger stopped, or that does not answer within two seconds, that is said instead \
+      of its patches; with --json it has state, stopped or silent.
+      """,
+      """
+      Processes are found by the sockets in $XDG_RUNTIME_DIR/scripthost and in the folder control of the state directory. Sockets of \
+      processes that were killed are removed.
+      """,
     ],
     options: [.json, .controlState],
     operands: .none,
@@ -67,9 +74,16 @@ extension Subcommand {
     summary: "tell how a running process and its patches stand",
     synopsis: "[--json] [--state DIR] [PID]",
     description: [
-      "Prints the program, the time since the start and each patch with its state: loaded, disabled, refused, expired, waiting or quarantined, and why. Without PID it means the only process there is.",
+      """
+      Prints the program, the time since the start and each patch with its state: loaded, disabled, refused, expired, waiting or \
+      quarantined, and why. Without PID it means the only process there is.
+      """,
       "A patch whose newest text could not be loaded is shown with the reason; the text before it runs on.",
-      "Where the process has ended, or none runs, it tells of the programs that ran with this state directory how they crashed or were killed last, which patches safe mode and the canary keep out and why, and what the next start does. The exit status is 1 then, as nothing runs.",
+      """
+      Where the process has ended, or none runs, it tells of the programs that ran with this state directory how they crashed or were \
+      killed last, which patches safe mode and the canary keep out and why, and what the next start does. The exit status is 1 then, as \
+      nothing runs.
+      """,
     ],
     options: [.json, .controlState],
     operands: .optional("PID", .none),
@@ -87,7 +101,8 @@ extension Subcommand {
     if arguments.has("--json") {
       Output.line(JSONValue.object(status.withoutEnvelope.members + patches.withoutEnvelope.members).line)
     } else {
-      Output.line("\(EventText.printable(status["program"]?.text ?? "")), process \(connection.process.pid), \(Table.time(status["uptime_ns"]?.int ?? 0))")
+      Output.line(
+        "\(EventText.printable(status["program"]?.text ?? "")), process \(connection.process.pid), \(Table.time(status["uptime_ns"]?.int ?? 0))")
       for line in status["safe_mode"]?.elements ?? [] { Output.line("safe mode: \(EventText.printable(line.text ?? ""))") }
       PatchTable.show(patches["patches"]?.elements ?? [])
     }
@@ -115,8 +130,15 @@ extension Subcommand {
     summary: "list the hooks of a running process",
     synopsis: "[--patch ID] [--json] [--state DIR] [PID]",
     description: [
-      "Prints the installed hooks in the order in which they were made: position, calls so far, whose, and the function; then what is waited for. Without PID it means the only process there is.",
-      "Of hooks on a type, calls are those of the function since the hook was made; of others, those the hook took part in. Below the table stands why a hook was switched off, or made rarer: a handler that failed too often stays listed until its patch is reloaded or unloaded.",
+      """
+      Prints the installed hooks in the order in which they were made: position, calls so far, whose, and the function; then what is \
+      waited for. Without PID it means the only process there is.
+      """,
+      """
+      Of hooks on a type, calls are those of the function since the hook was made; of others, those the hook took part in. Below the table \
+      stands why a hook was switched off, or made rarer: a handler that failed too often stays listed until its patch is reloaded or \
+      unloaded.
+      """,
     ],
     options: [
       Option(long: "patch", value: "ID", help: "Only of this patch."), .json, .controlState,

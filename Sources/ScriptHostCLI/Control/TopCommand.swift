@@ -9,10 +9,25 @@ extension Subcommand {
     summary: "show what hooks and patches take of a process's time",
     synopsis: "[-d TIME] [-n N] [--patches] [--json] [--state DIR] [PID]",
     description: [
-      "Prints for each hook the calls of the last interval and how many that is a second, the share of the process's time that its handler took, the mean of a run and, of all runs that were measured, the time that half of them and 99 of 100 kept within, and the mean of what a run waited for another thread that was in the same patch; then failures, and calls it was skipped for or left out by sample and rate. Above it stand the sums of each patch. Without PID it means the only process there is.",
-      "The process's time is what its threads computed, at least the time that passed. A handler's time is its own, without the original it goes on to and without waiting for its patch, by the clock; what else it waits for counts. Each run is measured while somebody looks, which costs it about 30 ns, and until ten seconds after.",
-      "On a terminal the table is shown again after each interval until q or Ctrl-C; with -n, or when the output goes elsewhere, so many times, once if nothing is said.",
-      "A hook that takes more than its share (max_share in a header, run --max-share, or the policy's) is made rarer or switched off by the process, which says so on stderr and here.",
+      """
+      Prints for each hook the calls of the last interval and how many that is a second, the share of the process's time that its handler \
+      took, the mean of a run and, of all runs that were measured, the time that half of them and 99 of 100 kept within, and the mean of \
+      what a run waited for another thread that was in the same patch; then failures, and calls it was skipped for or left out by sample \
+      and rate. Above it stand the sums of each patch. Without PID it means the only process there is.
+      """,
+      """
+      The process's time is what its threads computed, at least the time that passed. A handler's time is its own, without the original it \
+      goes on to and without waiting for its patch, by the clock; what else it waits for counts. Each run is measured while somebody \
+      looks, which costs it about 30 ns, and until ten seconds after.
+      """,
+      """
+      On a terminal the table is shown again after each interval until q or Ctrl-C; with -n, or when the output goes elsewhere, so many \
+      times, once if nothing is said.
+      """,
+      """
+      A hook that takes more than its share (max_share in a header, run --max-share, or the policy's) is made rarer or switched off by the \
+      process, which says so on stderr and here.
+      """,
     ],
     options: [
       Option(long: "delay", short: "d", value: "TIME", help: "The interval, such as 500ms; the default is 1s."),
@@ -127,7 +142,8 @@ struct TopInterval {
   func lines(_ status: JSONValue, patchesOnly: Bool) -> [String] {
     let all = patches.reduce(0) { $0 + $1.time }
     var lines = [
-      "\(EventText.printable(status["program"]?.text ?? "")), process \(status["pid"]?.int ?? 0): \(Table.time(computed)) of processor time in \(Table.time(passed)); handlers took \(Self.percent(share(all))) of the process's time",
+      "\(EventText.printable(status["program"]?.text ?? "")), process \(status["pid"]?.int ?? 0): \(Table.time(computed)) "
+        + "of processor time in \(Table.time(passed)); handlers took \(Self.percent(share(all))) of the process's time",
       "",
     ]
     var table = Table(["SHARE", "CALLS", "CALLS/S", "FAILED", "SKIPPED", "HOOKS", "MEMORY", "STATE", "PATCH"])
@@ -149,7 +165,8 @@ struct TopInterval {
       let title = row.text("title")
       each.add([
         Self.percent(share(row.time)), "\(row.calls)", Self.rate(rate(row.calls)), row.runs == 0 ? "-" : Table.time(row.time / row.runs),
-        time("p50_ns"), time("p99_ns"), row.waited == 0 ? "-" : Table.time(row.waited / max(1, row.runs)), "\(row.failures)", "\(row.skipped)", state, title.isEmpty ? row.text("patch") : title,
+        time("p50_ns"), time("p99_ns"), row.waited == 0 ? "-" : Table.time(row.waited / max(1, row.runs)), "\(row.failures)",
+        "\(row.skipped)", state, title.isEmpty ? row.text("patch") : title,
         "\(row.text("position")) \(row.text("selector"))",
       ])
     }

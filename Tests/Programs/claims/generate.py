@@ -66,18 +66,18 @@ class Module:
         for text in (f"{owner}(n: x).{name}(1)", f"{owner}.{static}(x)", f"{owner}(n: x).{getter}"): self.call(text)
 
     def classes(self):
-        base, heir = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
+        base, subclass = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
         n, name = self.new(base)
         m = len(self.names) + 1
-        self.names[m] = (heir, name)
+        self.names[m] = (subclass, name)
         d, _ = self.new(base)
         self.names[d] = (base, "deinit")
         final = self.random.choice(["final ", ""])
         self.lines.append(f"""open class {base} {{ let k: Int; public init(_ k: Int) {{ self.k = k }}
   {self.random.choice(INLINES[:5])}open func {name}(_ n: Int) -> Int {{ {self.body(n)} }}
   deinit {{ mark({d}) }} }}
-public {final}class {heir}: {base} {{ {self.random.choice(INLINES[:5])}public override func {name}(_ n: Int) -> Int {{ {self.body(m)} }} }}
-@inline(never) public func make{n}(_ x: Int) -> {base} {{ x & 1 == 0 ? {base}(x) : {heir}(x) }}""")
+public {final}class {subclass}: {base} {{ {self.random.choice(INLINES[:5])}public override func {name}(_ n: Int) -> Int {{ {self.body(m)} }} }}
+@inline(never) public func make{n}(_ x: Int) -> {base} {{ x & 1 == 0 ? {base}(x) : {subclass}(x) }}""")
         self.call(f"make{n}(x).{name}(x)")
 
     def requirement(self):
@@ -121,25 +121,25 @@ public final class {second}: {protocol} {{ public init() {{}}; {self.random.choi
         for text in (f"{name}(x)", f"{name}(x, UInt8(x & 7), Int16(x))"): self.call(text, bool(access))
 
     def selfResult(self):
-        base, heir = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
+        base, subclass = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
         n, name = self.new(base)
         m, static = self.new(base)
         self.lines.append(f"""open class {base} {{ var k: Int; public required init(k: Int) {{ self.k = k }}
   {self.random.choice(INLINES[:5])}public func {name}(_ n: Int) -> Self {{ mark({n}); k &+= n; return self }}
   {self.random.choice(INLINES[:5])}public class func {static}(_ n: Int) -> Self {{ mark({m}); return Self(k: n) }}
   @inline(never) public var value: Int {{ k }} }}
-public final class {heir}: {base} {{}}""")
-        for text in (f"{base}(k: x).{name}(1).value", f"{heir}(k: x).{name}(2).value", f"{heir}.{static}(x).value"): self.call(text)
+public final class {subclass}: {base} {{}}""")
+        for text in (f"{base}(k: x).{name}(1).value", f"{subclass}(k: x).{name}(2).value", f"{subclass}.{static}(x).value"): self.call(text)
 
     def initialisers(self):
-        """What an heir's initialiser calls by super.init, designated and convenience."""
-        base, heir = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
+        """What a subclass's initialiser calls by super.init, designated and convenience."""
+        base, subclass = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
         n = len(self.names) + 1
         self.names[n] = (base, "init")
         self.lines.append(f"""open class {base} {{ public var k: Int
   {self.random.choice(INLINES[:5])}public init(_ n: Int) {{ k = n; mark({n}) }} }}
-public final class {heir}: {base} {{ let more: Int; {self.random.choice(INLINES[:5])}public override init(_ n: Int) {{ more = n & 3; super.init(n &+ 1) }} }}""")
-        for text in (f"{base}(x).k", f"{heir}(x).k"): self.call(text)
+public final class {subclass}: {base} {{ let more: Int; {self.random.choice(INLINES[:5])}public override init(_ n: Int) {{ more = n & 3; super.init(n &+ 1) }} }}""")
+        for text in (f"{base}(x).k", f"{subclass}(x).k"): self.call(text)
 
     def noncopyable(self):
         owner = "N%d" % (len(self.names) + 1)
@@ -211,8 +211,8 @@ public final class {second}: {protocol} {{ public init() {{}}; {i(INLINES[:5])}p
     def equal(self):
         """Unrelated classes whose initialisers, methods and setters have equal code, of which one is left. Callers count: what counts itself is not equal."""
         k = len(self.names) + 1
-        final, heirs = self.random.choice(["final ", "", ""]), self.random.random() < 0.6
-        if heirs: final = ""
+        final, is_inherited = self.random.choice(["final ", "", ""]), self.random.random() < 0.6
+        if is_inherited: final = ""
         for owner in ("E%da" % k, "E%db" % k, "E%dc" % k)[:self.random.randint(2, 3)]:
             i = len(self.names) + 1
             self.names[i] = (owner, "init")
@@ -224,7 +224,7 @@ public final class {second}: {protocol} {{ public init() {{}}; {i(INLINES[:5])}p
   public {"final " if not final else ""}var {property}: Int {{ get {{ k }} @inline(never) set {{ k = newValue ^ k }} }} }}
 @inline(never) public func use{i}(_ x: Int) -> Int {{ mark({i}); let o = {owner}(x); mark({m}); o.{name}(x); mark({s}); o.{property} = x; return o.k }}""")
             self.call(f"use{i}(x)")
-            if heirs:
+            if is_inherited:
                 h = len(self.names) + 1
                 self.names[h] = ("H" + owner, "init")
                 self.lines.append(f"""public final class H{owner}: {owner} {{ @inline(never) public override init(_ n: Int) {{ super.init(n) }} }}

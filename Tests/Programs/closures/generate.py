@@ -116,10 +116,10 @@ for i in range(count):
     fails = throws and rng.random() < 0.5
     owned = [rng.random() < 0.15 for _ in parameters]
     # Closures that are arguments themselves escape or not.
-    lends = [p[0] == "Inner" and rng.random() < 0.5 for p in parameters]
+    borrows = [p[0] == "Inner" and rng.random() < 0.5 for p in parameters]
     owned = [o and p[0] != "Inner" for o, p in zip(owned, parameters)]
     spelled = ", ".join(("@escaping " if p[0] == "Inner" and not l else "") + ("consuming " if o else "") + p[0]
-                        for o, l, p in zip(owned, lends, parameters))
+                        for o, l, p in zip(owned, borrows, parameters))
     error = rng.choice([None, "Failure()", "Which.second", 'Numbered(n: 4, text: "long enough to be on the heap")', "Measured(x: 2.5)", "Long()"])
     throwing = f"throws({error.split('(')[0].split('.')[0]}) " if error else "throws "
     closure = f"({spelled}) {throwing if throws else ''}-> {result[0]}"
@@ -130,30 +130,30 @@ for i in range(count):
         return f'do {{ return "{mark} {i} \\(shown({call}))" }} catch {{ return "{mark} {i} threw \\(error)" }}' if throws else f'return "{mark} {i} \\(shown({call}))"'
     module.append(f"public typealias T{i} = {closure}\n")
     module.append(f"@inline(never) public func natural{i}(_ f: @escaping T{i}) -> String {{ {body('natural')} }}\n")
-    module.append(f"@inline(never) public func lent{i}(_ f: T{i}) -> String {{ {body('lent')} }}\n")
+    module.append(f"@inline(never) public func borrowed{i}(_ f: T{i}) -> String {{ {body('borrowed')} }}\n")
     # What is called is a closure in a generic class; the patch calls it, then so does the body.
     module.append(f"@inline(never) public func general{i}(_ g: Holder<(@escaping T{i}) -> Void>, _ f: Holder<T{i}>) {{ g.value(f.value) }}\n")
     names = [f"a{k}" for k in range(len(parameters))]
-    shows = "".join(f", {n}(7)" if l else f", {n}" for n, l in zip(names, lends))
+    shows = "".join(f", {n}(7)" if l else f", {n}" for n, l in zip(names, borrows))
     copies = "".join(f"let {n} = {n}; " for n, o in zip(names, owned) if o)
     outcome = f"throw {error or 'Failure()'}" if fails else ("return " + result[1] if result[0] != "Void" else "return")
     head = ", ".join(names) + " in" if names else ""
     if throws and error:
         head = f"({', '.join(names)}) {throwing}in"
     program.append(f"let c{i}: T{i} = {{ {head} {copies}show(\"body {i}\"{shows}); {outcome} }}\n")
-    program.append(f'print(natural{i}(c{i}))\nprint(lent{i}(c{i}))\n')
+    program.append(f'print(natural{i}(c{i}))\nprint(borrowed{i}(c{i}))\n')
     use = f'print("general {i}", shown({call}))'
     if throws:
         use = f'do {{ {use} }} catch {{ print("general {i} threw", error) }}'
     program.append(f"general{i}(Holder({{ f in {use} }}), Holder(c{i}))\n")
     patch.append(f'method("Random.natural{i}(_:)"):before(function(call, f) call.args[1] = wrap("natural{i}", f) end)\n')
-    patch.append(f'method("Random.lent{i}(_:)"):before(function(call, f) call.args[1] = wrap("lent{i}", f) end)\n')
+    patch.append(f'method("Random.borrowed{i}(_:)"):before(function(call, f) call.args[1] = wrap("borrowed{i}", f) end)\n')
     # The closure of the general form goes to Lua, and a Lua function of the general form goes back.
     patch.append(f'method("Random.general{i}(_:_:)"):around(function(call, g, f) '
                  f'g.value(swift.closure(wrap("general{i}", f.value), {{ original = f.value }})) end)\n')
     line = " | ".join("?" if p[2] is None else p[2] for p in parameters)
     expected.append(f"natural{i} <- {line}\n")
-    expected.append(f"lent{i} <- {line}\n")
+    expected.append(f"borrowed{i} <- {line}\n")
     expected.append(f"general{i} <- {line}\n")
 
 open(f"{directory}/Random.swift", "w").write("".join(module))

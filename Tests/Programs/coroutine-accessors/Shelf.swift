@@ -1,4 +1,4 @@
-// Accessors that lend values for the time of an access.
+// Accessors that yield borrowed values for the time of an access.
 
 public struct Mix {
   public var whole: Int, part: Double, rest: Float

@@ -57,7 +57,7 @@ for level in -Onone -O -Osize; do
   same "$level: the program with isolated deinits says the same" plain.out run.out
   "$scripthost" trace -c --state state -o table -e 'Isolated.*.deinit' -- ./isolated >/dev/null
   while read -r name calls self; do
-    # The optimiser copies what an heir's deinit calls into it: that is said.
+    # The optimiser copies what a subclass's deinit calls into it: that is said.
     if [ "$name" = View ] && grep -qaF "hooks on 'Isolated.View.deinit' may miss" run.err; then calls=$(grep -c "@ View" run.err) || true; fi
     check "$level: one event of each deinit of $name" [ "$(grep -c "\"name\":\"$name\"" events)" = "$calls" ]
     check "$level: one run of the handler for each deinit of $name, with its self" [ "$(grep -c "@ $name[[:space:]]*<Isolated.$self>" run.err)" = "$calls" ]

@@ -100,7 +100,7 @@ for i in range(60): print(f"  case {i}: Heir{i}()")
 print("  default: Base()\n  }\n}")
 print("for i in CommandLine.arguments.dropFirst().compactMap({ Int($0) }) { let it = make(i); it.open(\"name \\(i)\", i); print(it.total) }")
 PY
-swiftc -O -module-name Many many.swift -o many 2>build.log || bad 'a program with many heirs is built' "$(tail -n 3 build.log)"
+swiftc -O -module-name Many many.swift -o many 2>build.log || bad 'a program with many subclasses is built' "$(tail -n 3 build.log)"
 for base in Base Heir7; do
   printf 'patch { id = "%s", api = 1 }\nscreen { base = "Many.%s", during = "open(_:_:)", name = "args.1", fields = { number = "args.2" } }\n' $base $base >$base.lua
   # The command becomes the program; the symbol is that of `HookedFamily.planAll`.
@@ -113,7 +113,7 @@ for base in Base Heir7; do
 done
 capture alone ./many 7 59 7
 capture many "$scripthost" run --state many --events many.events --patches Base.lua -- ./many 7 59 7
-unchanged 'a rule on a class with many heirs leaves the program as it was' alone many
+unchanged 'a rule on a class with many subclasses leaves the program as it was' alone many
 sed -n 's/.*"kind":"screen","name":"\([^"]*\)".*"phase":"appear","type":"\([^"]*\)".*"attributes":\(.*\)}}$/\1 \2 \3/p' many.events >many.said
 for i in 7 59 7; do echo "name $i Many.Heir$i {\"number\":$i}"; done >many.expected
 same 'each call is one screen, of the leaf' many.expected many.said

@@ -47,7 +47,7 @@ elif mode == "queues":
     check("nor does the work behind a continuation", owner["fetch callback"] is None and "trip" not in rested["fetch callback"], rested)
     check("what awaits it goes on with both", owner["fetch after"] == "fetch" and rested["fetch after"]["trip"] == "fetch", rested)
     check("what is about people in a context is hashed", len(rested["fetch after"]["buyer"]) == 16 and rested["fetch after"]["buyer"] != "fetch", rested)
-    check("of a class and its heir, the heir's call is one span", [s["name"] for s in spans if s["name"] == "hike"] == ["hike"], spans)
+    check("of a class and its subclass, the subclass's call is one span", [s["name"] for s in spans if s["name"] == "hike"] == ["hike"], spans)
 elif mode == "sample":
     plans = sum(s["name"] == "plan" for s in spans)
     check("about a tenth of the traces", count / 20 < plans < count / 5, plans)

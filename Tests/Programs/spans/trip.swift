@@ -40,7 +40,7 @@ let queue = DispatchQueue(label: "trip")
   return found + rest(name + " after")
 }
 
-/// A class and its heir, which goes on to it.
+/// A class and its subclass, which goes on to it.
 class Walk {
   @inline(never) func go(_ name: String) -> Int { rest(name) &* 3 }
 }

@@ -93,7 +93,7 @@ class Parameter:
 
     def spelled(self):
         word = {"borrowing": "borrowing ", "consuming": "consuming ", "__owned": "__owned ", "inout": "inout "}.get(self.convention, "")
-        # Tuples cannot be lent on within a body that says `borrowing`; the older words mean the same to callers.
+        # Borrowed tuples cannot be passed on within a body that says `borrowing`; the older words mean the same to callers.
         if self.type.swift.startswith("(") and "->" not in self.type.swift: word = word.replace("borrowing", "__shared").replace("consuming", "__owned")
         if self.convention == "variadic": return f"({self.type.swift})..." if "(" not in self.type.swift[:1] or "->" in self.type.swift else f"{self.type.swift}..."
         return word + (self.type.swift if self.convention == "inout" else self.type.parameter)

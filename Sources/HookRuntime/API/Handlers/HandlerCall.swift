@@ -64,8 +64,8 @@ struct HandlerCall: ~Copyable {
     let value: T?
     if info.isBorrowedFunction {
       let borrow = changes.borrowScope()
-      let lend: (UnsafeRawPointer) -> T? = { TypedValue.lend($0, info, until: borrow) }
-      value = kept.map { lend($0.memory) } ?? view.reader.withMemory(argument.location, info, isResult: false, lend) ?? nil
+      let borrowed: (UnsafeRawPointer) -> T? = { TypedValue.borrowed($0, info, until: borrow) }
+      value = kept.map { borrowed($0.memory) } ?? view.reader.withMemory(argument.location, info, isResult: false, borrowed) ?? nil
     } else if let kept {
       value = TypedValue.load(kept.memory, info)
     } else {

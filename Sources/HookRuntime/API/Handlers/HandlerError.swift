@@ -58,7 +58,8 @@ extension HandlerError: CustomStringConvertible {
     case .leftOut(let selector, let type):
       "the handler around '\(selector)' neither ran the original nor returned a value; call 'call.original()', or return \(type)"
     case .mustNotReturn(let selector):
-      "the handler around '\(selector)' did not run the original, and its caller has no code behind the call: the function never returns; hook the caller instead"
+      "the handler around '\(selector)' did not run the original, and its caller has no code behind the call: the function never returns; "
+        + "hook the caller instead"
     case .cannotThrow(let selector, let error):
       "the handler of '\(selector)' threw '\(error)', which the function cannot throw; catch it in the handler"
     case .inFrame(let type):

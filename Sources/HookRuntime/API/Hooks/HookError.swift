@@ -73,7 +73,8 @@ extension HookError {
     case .noSelector(let name, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)
     case .absent(let name, .inlined(let copies, let image), _):
       self = .refused(selector: name, code: "inlined", reason: "\(Absence.inlined(copies: copies, image: image))")
-    case .absent(let name, .stripped, let nearest), .absent(let name, .noModule, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)
+    case .absent(let name, .stripped, let nearest), .absent(let name, .noModule, let nearest):
+      self = .notFound(selector: name, type: nil, nearest: nearest)
     case .noSelectorInType(let name, let type, let nearest): self = .notFound(selector: name, type: type, nearest: nearest)
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
     case .noType(let name, let nearest): self = .typeNotFound(name, nearest: nearest)

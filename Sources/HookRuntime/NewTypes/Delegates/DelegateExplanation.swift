@@ -27,7 +27,8 @@ enum DelegateExplanation {
   }
 
   private static func writes(_ property: DelegateProperty) -> String {
-    "writes that the compiler put in line inside \(property.module), and changes in place (`&x.\(property.setter[0].1.declaration.name)`), are not seen"
+    "writes that the compiler put in line inside \(property.module), "
+      + "and changes in place (`&x.\(property.setter[0].1.declaration.name)`), are not seen"
   }
 
   private static func inside(_ property: DelegateProperty) -> String {

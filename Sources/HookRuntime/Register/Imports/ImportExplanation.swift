@@ -22,7 +22,8 @@ extension Explanation {
       lines.append("  layers     \(HookRefusal.allocation)")
     }
     lines.append(
-      "  reach      calls \(function.importer.map { "images that match '\($0)'" } ?? "these images") make through their import tables, and images that appear later"
+      "  reach      calls \(function.importer.map { "images that match '\($0)'" } ?? "these images") make through their import tables, "
+        + "and images that appear later"
     )
     lines.append(
       "  missed     calls inside the library that has the function, calls through pointers that dlsym gave, copies linked into an image")

@@ -32,7 +32,8 @@ extension CFunctions {
     set(returnsTwice, "setjmp _setjmp sigsetjmp __sigsetjmp getcontext vfork __vfork")
     set(
       neverReturns,
-      "exit _exit _Exit quick_exit abort pthread_exit thrd_exit longjmp _longjmp siglongjmp __longjmp_chk __assert_fail __assert_perror_fail __stack_chk_fail __fortify_fail __chk_fail __cxa_throw __cxa_rethrow err errx verr verrx"
+      "exit _exit _Exit quick_exit abort pthread_exit thrd_exit longjmp _longjmp siglongjmp __longjmp_chk __assert_fail "
+        + "__assert_perror_fail __stack_chk_fail __fortify_fail __chk_fail __cxa_throw __cxa_rethrow err errx verr verrx"
     )
     set(movesStack, "setcontext swapcontext makecontext clone")
     set(

@@ -100,7 +100,9 @@ final class Subscription: ClosureBody, @unchecked Sendable {
 
   /// A notification arrives, as the block's argument. On the thread that posts it.
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
-    guard !hasEnded, let patch, patch.isLive, !breaker.isOpen, let thread = call.pointee.thread, let info = plan.call.arguments[0].info else { return }
+    guard !hasEnded, let patch, patch.isLive, !breaker.isOpen, let thread = call.pointee.thread, let info = plan.call.arguments[0].info else {
+      return
+    }
     if hasObject, object == nil { return objectEnded() }
     hkt_host_begin(thread)
     defer { hkt_host_end(thread) }

@@ -9,8 +9,8 @@ private import Synchronization
 
 /// Any thread.
 final class PatchTimer: @unchecked Sendable {
-  // Set in init, but for `due`, which belongs to the list of its patch, and what is atomic or has a lock. `patch` and `target` are weak, which the runtime
-  // makes safe on all threads.
+  // Set in init, but for `due`, which belongs to the list of its patch, and what is atomic or has a lock. `patch` and `target` are weak,
+  // which the runtime makes safe on all threads.
   private weak var patch: Environment?
   private weak var target: AnyObject?
   private let hasTarget: Bool

@@ -25,11 +25,14 @@ enum BootAPI {
     withPatch(context, callback) { patch, callback in
       if let refusal = patch.refusal("a path for safe mode") { return callback.fail(refusal) }
       let name = isData ? "boot.data" : "boot.cache"
-      guard let path = callback.text(0) else { return callback.fail("'\(name)' takes the path of a file or directory, got \(ValueBridge.describe(callback[0]))") }
+      guard let path = callback.text(0) else {
+        return callback.fail("'\(name)' takes the path of a file or directory, got \(ValueBridge.describe(callback[0]))")
+      }
       if let refusal = BootGuard.refusal(of: path) { return callback.fail("'\(name)' cannot take '\(path)': \(refusal)") }
       guard BootGuard.register(path, isData: isData) else {
         // No reason for the patch to fail: without the registration safe mode leaves the path alone.
-        let text = "\(patch.fileName):\(callback.caller.line): '\(path)' was not registered: the state directory cannot be written; safe mode will not clear it"
+        let text = "\(patch.fileName):\(callback.caller.line): '\(path)' was not registered: the state directory cannot be written; "
+          + "safe mode will not clear it"
         patch.log.say(text)
         patch.log.append(.failure, "path not registered") { fields in
           fields.add("patch", patch.id)

@@ -230,7 +230,9 @@ extension BootTask {
   /// `main` is about to begin: what happens from now on may be the program's own.
   static let bootLoaded = BootTask("loaded", .services, priority: -100) { context in
     // Behind the boot guard, which has looked at them.
-    if context.settings.has(.patches), let state = context.state { CrashPruning.prune(in: state, now: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) }
+    if context.settings.has(.patches), let state = context.state {
+      CrashPruning.prune(in: state, now: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000)
+    }
     StartTasks.reached(.boot)
     ccrash_reach_main()
     BootGuard.reachedMain()

@@ -52,5 +52,7 @@ extension SafeMode {
     return "the newest patch" + (blamed.map { " '\($0.path)'" } ?? "")
   }
 
-  private func shown(_ paths: [String]) -> String { paths.isEmpty ? "nothing, as no patch registered any" : paths.map { "'\($0)'" }.joined(separator: ", ") }
+  private func shown(_ paths: [String]) -> String {
+    paths.isEmpty ? "nothing, as no patch registered any" : paths.map { "'\($0)'" }.joined(separator: ", ")
+  }
 }

@@ -222,7 +222,8 @@ package struct CrashFile: Sendable {
         start: at + MemoryLayout<CCrashCrumb>.offset(of: \.text)!, count: min(Int(crumb.pointee.length), Int(CCRASH_CRUMB_TEXT)))
       all.append(
         Crumb(
-          time: after(crumb.pointee.time), thread: crumb.pointee.thread, text: "\(kind) \(EventText.printable(String(decoding: said, as: UTF8.self)))",
+          time: after(crumb.pointee.time), thread: crumb.pointee.thread,
+          text: "\(kind) \(EventText.printable(String(decoding: said, as: UTF8.self)))",
           sequence: crumb.pointee.sequence, owner: nil, changed: nil))
     }
     return all.sorted { $0.sequence < $1.sequence }

@@ -34,13 +34,14 @@ package enum CrashText {
     return ending(file, report) + EventText.printable(suspect)
   }
 
-  /// The owners of what the crashed thread was in, each once: handlers at work first, and a step of the start at work; then those that changed something of the program
-  /// on it, newest first, and hooked calls further out, innermost first; last the handler that ran last on it, for one that is over
-  /// before the original leaves nothing on the stack.
+  /// The owners of what the crashed thread was in, each once: handlers at work first, and a step of the start at work; then those that
+  /// changed something of the program on it, newest first, and hooked calls further out, innermost first; last the handler that ran last on
+  /// it, for one that is over before the original leaves nothing on the stack.
   package static func suspects(_ file: CrashFile, _ report: CrashReport) -> [CrashFile.Owner] {
     let calls = report.threads.first?.calls ?? []
     let changed = changed(file, report).map(\.owner)
-    let onStack = calls.filter(\.inHandler).map(\.owner) + (step(file, report).map { [$0] } ?? []) + changed + calls.filter { !$0.inHandler }.map(\.owner)
+    let onStack = calls.filter(\.inHandler).map(\.owner) + (step(file, report).map { [$0] } ?? []) + changed
+      + calls.filter { !$0.inHandler }.map(\.owner)
     // A patch whose text or steps ran before `main` has nothing to do with what happens later.
     let newest = file.crumbs.last {
       Int($0.thread) == report.thread && (owner($0, file).map { file.isBeforeMain || !($0.isLoad || $0.isStep) } ?? false)
@@ -81,7 +82,8 @@ package enum CrashText {
     let report = CrashReport(file.report)
     var lines = [
       "\(EventText.printable(file.program))[\(file.process)]: \(ending(file, report))",
-      "started \(EventText.rfc3339(file.started)), \(max(0, Int(file.arguments) - 1)) argument\(file.arguments == 2 ? "" : "s"), build-id \(file.buildID.isEmpty ? "none" : file.buildID), boot level \(file.bootLevel)",
+      "started \(EventText.rfc3339(file.started)), \(max(0, Int(file.arguments) - 1)) argument\(file.arguments == 2 ? "" : "s"), "
+        + "build-id \(file.buildID.isEmpty ? "none" : file.buildID), boot level \(file.bootLevel)",
     ]
     if let report { lines += body(file, report) }
     lines += ["", "breadcrumbs, newest last:"]
@@ -92,7 +94,8 @@ package enum CrashText {
   private static func body(_ file: CrashFile, _ report: CrashReport) -> [String] {
     let up = report.monotonic > file.startedMonotonic ? report.monotonic - file.startedMonotonic : 0
     var lines = [
-      "crashed \(EventText.rfc3339(report.wall)), after \(seconds(up)) s: \(signal(report.signal)) code \(report.code) at 0x\(String(report.address, radix: 16))"
+      "crashed \(EventText.rfc3339(report.wall)), after \(seconds(up)) s: \(signal(report.signal)) code \(report.code) "
+        + "at 0x\(String(report.address, radix: 16))"
     ]
     if !report.refusal.isEmpty { lines.append("not contained: \(EventText.printable(report.refusal))") }
     if let again = report.again { lines.append("a second crash (\(signal(again))) came while the report was written") }
@@ -104,7 +107,8 @@ package enum CrashText {
       for call in thread.calls where file.owners.indices.contains(call.owner) {
         let owner = file.owners[call.owner]
         lines.append(
-          "  \(call.inHandler ? "in the handler" : "in a call with the handler") \(owner.position) '\(EventText.printable(owner.selector))' of patch \(EventText.printable(owner.patch)), \(EventText.printable(owner.place))")
+          "  \(call.inHandler ? "in the handler" : "in a call with the handler") \(owner.position) "
+            + "'\(EventText.printable(owner.selector))' of patch \(EventText.printable(owner.patch)), \(EventText.printable(owner.place))")
       }
       lines += frames(thread, &symbols)
       if thread.frames.isEmpty { lines.append("  it did not answer") }
@@ -112,7 +116,9 @@ package enum CrashText {
     lines += ["", "registers:", "  \(report.registers)", "", "images:"]
     var seen: Set<String> = []
     for image in report.images where seen.insert(image.path).inserted {
-      lines.append("  0x\(String(image.range.lowerBound, radix: 16))-0x\(String(image.range.upperBound, radix: 16)) \(image.buildID) \(EventText.printable(image.path))")
+      lines.append(
+        "  0x\(String(image.range.lowerBound, radix: 16))-0x\(String(image.range.upperBound, radix: 16)) \(image.buildID) "
+          + "\(EventText.printable(image.path))")
     }
     return lines
   }
@@ -156,7 +162,8 @@ package enum CrashText {
     var out = "{\"number\":\(number),\"program\":\(quoted(file.program)),\"pid\":\(file.process),\"build\":\(quoted(file.buildID))"
     out += ",\"started\":\(quoted(EventText.rfc3339(file.started))),\"ending\":\(quoted("\(file.ending)")),\"boot_level\":\(file.bootLevel)"
     if let report {
-      out += ",\"signal\":\(quoted(signal(report.signal))),\"code\":\(report.code),\"address\":\(report.address),\"message\":\(quoted(report.message))"
+      out += ",\"signal\":\(quoted(signal(report.signal))),\"code\":\(report.code),\"address\":\(report.address)"
+      out += ",\"message\":\(quoted(report.message))"
       if !report.refusal.isEmpty { out += ",\"not_contained\":\(quoted(report.refusal))" }
       out += ",\"time\":\(quoted(EventText.rfc3339(report.wall))),\"complete\":\(report.isWhole)"
       out += ",\"suspects\":[" + suspects(file, report).map { "{\(json($0))}" }.joined(separator: ",") + "]"
@@ -175,13 +182,15 @@ package enum CrashText {
       let frames = thread.frames.map {
         "{\"address\":\($0.address),\"how\":\(quoted(String($0.how))),\"text\":\(quoted(symbols.text($0)))}"
       }
-      return "{\"thread\":\(thread.number),\"name\":\(quoted(thread.name)),\"crashed\":\(thread.number == report.thread),\"calls\":[\(calls(thread, file))],\"frames\":[\(frames.joined(separator: ","))]}"
+      return "{\"thread\":\(thread.number),\"name\":\(quoted(thread.name)),\"crashed\":\(thread.number == report.thread)"
+        + ",\"calls\":[\(calls(thread, file))],\"frames\":[\(frames.joined(separator: ","))]}"
     }
     return ",\"threads\":[\(shown.joined(separator: ","))]"
   }
 
   private static func json(_ owner: CrashFile.Owner) -> String {
-    "\"patch\":\(quoted(owner.patch)),\"selector\":\(quoted(owner.selector)),\"position\":\(quoted(owner.position)),\"source\":\(quoted(owner.source)),\"line\":\(owner.line)"
+    "\"patch\":\(quoted(owner.patch)),\"selector\":\(quoted(owner.selector)),\"position\":\(quoted(owner.position))"
+      + ",\"source\":\(quoted(owner.source)),\"line\":\(owner.line)"
   }
 
   /// The hooked calls that a thread was in, innermost first.
@@ -198,7 +207,8 @@ package enum CrashText {
 
   private static func images(_ report: CrashReport) -> String {
     ",\"images\":[" + report.images.map {
-      "{\"from\":\($0.range.lowerBound),\"to\":\($0.range.upperBound),\"offset\":\($0.offset),\"build\":\(quoted($0.buildID)),\"path\":\(quoted($0.path))}"
+      "{\"from\":\($0.range.lowerBound),\"to\":\($0.range.upperBound),\"offset\":\($0.offset)"
+        + ",\"build\":\(quoted($0.buildID)),\"path\":\(quoted($0.path))}"
     }.joined(separator: ",") + "]"
   }
 

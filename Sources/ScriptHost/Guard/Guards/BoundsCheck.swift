@@ -158,7 +158,9 @@ struct BoundsReader {
       return range(found, limit)
     case .rangeOfSet(let at, let set):
       // The caller's reference keeps it alive while the call is looked at.
-      guard let others, let object = read(set, UnsafeRawPointer.self), let limit = others.read(object), let found = read(at, (Int, Int).self) else { return nil }
+      guard let others, let object = read(set, UnsafeRawPointer.self), let limit = others.read(object), let found = read(at, (Int, Int).self) else {
+        return nil
+      }
       return range(found, limit)
     case .elementOfText(let at, let text):
       guard let limit = read(text, String.self)?.utf16.count, let found = read(at, Int.self) else { return nil }
@@ -182,7 +184,9 @@ struct BoundsReader {
     case .someText(let at): return read(at, String.self).flatMap { $0.isEmpty ? "the text to fill up with is empty" : nil }
     case .plainKey(let at): return read(at, String.self).flatMap { $0.hasPrefix("@") ? "'\($0.prefix(40))' is an operator, which no key is" : nil }
     case .cost(let at):
-      guard let cost = read(at, Int.self), let object = view.selfObject, let total = CacheTotal.read(object), sum(total, cost) == nil else { return nil }
+      guard let cost = read(at, Int.self), let object = view.selfObject, let total = CacheTotal.read(object), sum(total, cost) == nil else {
+        return nil
+      }
       return "a cost of \(cost) and the \(total) of the others are more than an Int"
     case .object(let objects, let keys):
       // Arrays of Any and of objects; only their counts are asked for.

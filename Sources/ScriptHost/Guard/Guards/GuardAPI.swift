@@ -99,7 +99,8 @@ enum GuardAPI {
     switch field {
     case "mode":
       guard let mode = value.text.flatMap(GuardMode.init) else {
-        return "guard: 'mode' is one of \(GuardMode.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")), found \(ValueBridge.spelled(value))"
+        return "guard: 'mode' is one of \(GuardMode.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")), "
+          + "found \(ValueBridge.spelled(value))"
       }
       settings.mode = mode
       return nil

@@ -73,7 +73,9 @@ final class MainThreadLayer: @unchecked Sendable {
   }
 
   fileprivate func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
-    guard let thread = call.pointee.thread, thread.pointee.tid != getpid(), run.isOn, !MainQueue.isCurrent, run.includes(GuardSite.address(call)) else {
+    guard let thread = call.pointee.thread, thread.pointee.tid != getpid(), run.isOn, !MainQueue.isCurrent,
+      run.includes(GuardSite.address(call))
+    else {
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return
     }
@@ -138,7 +140,8 @@ final class MovedCall: @unchecked Sendable {
     var made = 0
     for (index, argument) in plan.arguments.enumerated() {
       guard let info = argument.info,
-        view.reader.withMemory(argument.location, info, isResult: false, { info.metadata.initialize(room + callable.arguments[index].offset, copying: $0) }) != nil
+        view.reader.withMemory(
+          argument.location, info, isResult: false, { info.metadata.initialize(room + callable.arguments[index].offset, copying: $0) }) != nil
       else { break }
       made += 1
     }

@@ -59,7 +59,10 @@ final class NotificationCenterCalls: @unchecked Sendable {
   var postedInfo: TypeInfo { post.arguments[2].info }
 
   /// Makes a call with arguments that are made in place, all of them given away.
-  private func run(_ callable: Callable, _ result: UnsafeMutableRawPointer?, trap: UnsafeMutablePointer<HKTTrap>? = nil, _ fill: (UnsafeMutableRawPointer) -> Void) {
+  private func run(
+    _ callable: Callable, _ result: UnsafeMutableRawPointer?, trap: UnsafeMutablePointer<HKTTrap>? = nil,
+    _ fill: (UnsafeMutableRawPointer) -> Void
+  ) {
     let object = UnsafeRawPointer(Unmanaged.passUnretained(center).toOpaque())
     let entry = VirtualCall.entry(of: callable, for: Metadata(object.load(as: UnsafeRawPointer.self)))
     withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + 32, alignment: 16) { memory in

@@ -82,10 +82,12 @@ private final class ObserverLayer: Sendable {
     let view = CallView(call)
     let plan = view.plan
     guard isAdding else {
-      if let token = object(in: 0, view, plan, { $0.assumingMemoryBound(to: Any.self).pointee }) { observers.remove(UInt(bitPattern: Unmanaged.passUnretained(token).toOpaque())) }
+      if let token = object(in: 0, view, plan, { $0.assumingMemoryBound(to: Any.self).pointee }) {
+        observers.remove(UInt(bitPattern: Unmanaged.passUnretained(token).toOpaque()))
+      }
       return
     }
-    // The caller lends the sender until the call is over.
+    // The sender is borrowed from the caller until the call is over.
     guard let sender = object(in: 1, view, plan, { $0.assumingMemoryBound(to: Any?.self).pointee }), !view.didThrow, let info = plan.result.info,
       let word = view.reader.withMemory(plan.result.location, info, isResult: true, { $0.load(as: UInt.self) }), word != 0
     else { return }

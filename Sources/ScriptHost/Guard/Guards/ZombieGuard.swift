@@ -24,7 +24,8 @@ enum ZombieGuard {
     run.add { quarantine.empty() }
     for pattern in run.settings.types {
       guard case .success(let endings) = SelectorLookup.resolve("\(pattern).deinit", suggesting: false) else {
-        throw GuardProblem("guard 'zombies': " + (SelectorLookup.typeProblem(pattern) ?? "no class that matches '\(pattern)' has a deinit that can be watched"))
+        throw GuardProblem(
+          "guard 'zombies': " + (SelectorLookup.typeProblem(pattern) ?? "no class that matches '\(pattern)' has a deinit that can be watched"))
       }
       tellOfLarge(endings, run)
       try watch(endings.filter { $0.1.declaration.contextKind == .classType }, pattern, quarantine, run)
@@ -39,7 +40,9 @@ enum ZombieGuard {
         case .success(let type) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
       else { continue }
       let size = type.metadata.instanceSize
-      if size > run.settings.byteLimit { run.tell("no object of '\(context)' is kept: it has \(size) bytes, and 'bytes' is \(run.settings.byteLimit)") }
+      if size > run.settings.byteLimit {
+        run.tell("no object of '\(context)' is kept: it has \(size) bytes, and 'bytes' is \(run.settings.byteLimit)")
+      }
     }
   }
 

@@ -46,7 +46,7 @@ enum ClosureBridge {
 
   /// The function value at `memory`: borrowed by the call where it does not escape, or lies in a frame, else retained.
   static func function(at memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64) -> FunctionValue {
-    FunctionValue(memory, info, lender: lender(serial), endsWithCall: StackPromoted.find(in: memory, info) != nil)
+    FunctionValue(memory, info, borrowOwner: borrowOwner(serial), endsWithCall: StackPromoted.find(in: memory, info) != nil)
   }
 
   /// The function behind a handle of the class `closure`.
@@ -58,34 +58,34 @@ enum ClosureBridge {
   /// The first word of another handle of the class.
   static func retained(_ handle: SHLValue) -> UInt64 { UInt64(UInt(bitPattern: Unmanaged.passRetained(value(handle)).toOpaque())) }
 
-  // MARK: Lending
+  // MARK: Borrowing
 
   /// Closures that do not escape are borrowed until the hooked call is over, not only its handler: a closure that stands in
   /// for one may call it.
-  static func lender(_ serial: UInt64) -> UInt64 {
+  static func borrowOwner(_ serial: UInt64) -> UInt64 {
     guard let script = ScriptThread.call(serial), script.pointee.hook != nil, let own = ScriptThread.current() else { return serial }
     let call = script.pointee.view.call
-    if call.pointee.lender == 0 {
+    if call.pointee.borrow_owner == 0 {
       own.pointee.counter += 1
-      call.pointee.lender = UInt64(UInt32(bitPattern: hkt_thread().pointee.tid)) << 36 | own.pointee.counter & 0xF_FFFF_FFFF
+      call.pointee.borrow_owner = UInt64(UInt32(bitPattern: hkt_thread().pointee.tid)) << 36 | own.pointee.counter & 0xF_FFFF_FFFF
     }
-    return call.pointee.lender
+    return call.pointee.borrow_owner
   }
 
   /// Only on the thread of the call that borrowed it, while that call lasts.
   static func isUsable(_ value: FunctionValue) -> Bool {
-    if !value.isBorrowed || ScriptThread.isCurrent(value.lender) { return true }
+    if !value.isBorrowed || ScriptThread.isCurrent(value.borrowOwner) { return true }
     // The calls of async functions are on no thread's stack; while a handler runs, its call is not over.
     var script = ScriptThread.current()?.pointee.top
     while let running = script {
-      if running.pointee.view.call.pointee.lender == value.lender { return true }
+      if running.pointee.view.call.pointee.borrow_owner == value.borrowOwner { return true }
       script = running.pointee.up
     }
     return withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { here in
       var each = hkt_thread()?.pointee.top
       // Calls that were left by a jump over them lie below us on the stack, and are no calls any more.
       while let call = each, UInt(bitPattern: call) > UInt(bitPattern: here.baseAddress!) {
-        if call.pointee.lender == value.lender { return true }
+        if call.pointee.borrow_owner == value.borrowOwner { return true }
         each = call.pointee.up
       }
       return false
@@ -137,7 +137,7 @@ enum ClosureBridge {
     let memory = OwnedValue(uninitialized: info)
     defer { memory.forget() }
     try pass(value, as: info, at: memory.memory)
-    let original = FunctionValue(memory.memory, info, lender: value.lender)
+    let original = FunctionValue(memory.memory, info, borrowOwner: value.borrowOwner)
     if !original.isBorrowed { FunctionValue.release(original.context) }
     return original
   }

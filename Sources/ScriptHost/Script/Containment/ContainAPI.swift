@@ -24,7 +24,8 @@ enum ContainAPI {
   }
   /// Each makes the function that answers out of the table of the script. It goes on with what the table had when it was made.
   private static let value = Way(key: "value", chunk: "local given = ... local value = given.value return function() return value end")
-  private static let error = Way(key: "throw", chunk: "local given = ... local value = given.throw return function(call) return call:throw(value) end")
+  private static let error = Way(
+    key: "throw", chunk: "local given = ... local value = given.throw return function(call) return call:throw(value) end")
   private static let answer = Way(key: "answer", chunk: "local given = ... return given.answer")
 
   /// Reads the table at `index`; answers what is wrong with it.
@@ -65,7 +66,9 @@ enum ContainAPI {
   }
 
   /// The function that answers; nil with the reason where it cannot be made.
-  static func handler(_ index: Int, _ wishes: ContainWishes, _ patch: Environment, _ callback: LuaCallback) -> Result<HandlerFunction, StatementProblem> {
+  static func handler(
+    _ index: Int, _ wishes: ContainWishes, _ patch: Environment, _ callback: LuaCallback
+  ) -> Result<HandlerFunction, StatementProblem> {
     if callback[index].tag == SHL_FUNCTION {
       return HandlerFunction(callback, argument: index, of: patch).map(Result.success) ?? .failure(StatementProblem(text: "out of memory"))
     }
@@ -93,7 +96,9 @@ enum ContainAPI {
   }
 
   /// Why a function cannot be contained, or not with this answer.
-  static func refusal(_ family: Family, _ image: ImageCatalog, _ wishes: ContainWishes, isFunction: Bool, _ patch: Environment, _ callback: LuaCallback)
+  static func refusal(
+    _ family: Family, _ image: ImageCatalog, _ wishes: ContainWishes, isFunction: Bool, _ patch: Environment, _ callback: LuaCallback
+  )
     -> String?
   {
     if let reason = image.whyNotContained(family) { return "it \(reason)" }

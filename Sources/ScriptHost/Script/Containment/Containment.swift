@@ -101,8 +101,8 @@ enum Containment {
 }
 
 extension Environment {
-  /// A call that a script made has trapped: that is reported, and the patch is switched off. A session of the console is notified only, and so is a text
-  /// that is being loaded, which fails.
+  /// A call that a script made has trapped: that is reported, and the patch is switched off. A session of the console is notified only, and
+  /// so is a text that is being loaded, which fails.
   /// - Returns: the message of the script's error.
   func trapped(_ trap: ContainedTrap, in callable: Callable, _ given: GivenValues) -> String {
     trapped(trap, in: "'\(callable.selector)'", callable.plan, given)

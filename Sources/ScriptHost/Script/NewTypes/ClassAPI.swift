@@ -93,7 +93,8 @@ enum ClassAPI {
       case ("direct_calls"?, _): problem = "'direct_calls' is \"miss\": override although calls were made direct that do not see it"
       case ("super"?, _), ("methods"?, _), ("deinit"?, _), ("fields"?, _):
         problem =
-          "'\(key.text!)' is \(key.text == "super" ? "a class" : key.text == "deinit" ? "a function" : "a table"), found \(ValueBridge.spelled(value))"
+          "'\(key.text!)' is \(key.text == "super" ? "a class" : key.text == "deinit" ? "a function" : "a table"), "
+            + "found \(ValueBridge.spelled(value))"
       default: problem = "unknown option '\(key.text ?? "?")'; known are super, methods, fields, deinit, direct_calls"
       }
       return problem == nil

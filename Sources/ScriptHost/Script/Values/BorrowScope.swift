@@ -14,7 +14,7 @@ final class BorrowScope {
   /// Keeps an instance (or an error box) until the handler ends.
   func retain(_ object: UInt) {
     guard objects.insert(object).inserted else { return }
-    // A native object that is alive now: its owner is lent to the handler.
+    // A native object that is alive now: the handler has borrowed its owner.
     _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: object)!).retain()
   }
 

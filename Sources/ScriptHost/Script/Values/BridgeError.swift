@@ -81,7 +81,8 @@ indirect enum BridgeError: Error, Equatable {
     case .expired: "this value was only borrowed for the call it came with, which is over"
     case .ending(let type): "this \(type) is in its deinit and cannot be kept or passed on"
     case .inFrame(let type):
-      "this \(type) lies in the frame of the function that made it, where the optimiser put it: it is gone when that returns, and cannot be kept; pass swift.lend(object) to what does not keep it"
+      "this \(type) lies in the frame of the function that made it, where the optimiser put it: it is gone when that returns, "
+        + "and cannot be kept; pass swift.lend(object) to what does not keep it"
     case .notCopyable(let type): "values of type '\(type)' cannot be copied"
     }
   }

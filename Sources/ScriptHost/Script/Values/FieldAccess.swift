@@ -61,7 +61,9 @@ enum FieldAccess {
     guard hkt_is_in_frame(object), case .success(let info) = field.type, !info.isTrivial else { return }
     let owner = (try? TypeResolver.shared.type(of: field.owner).get().name) ?? "this type"
     throw .fieldFixed(
-      field.name, type: owner, why: "the object lies in the frame of the function that made it, which may have left the field without a value; hook that function, or its initialiser")
+      field.name, type: owner,
+      why: "the object lies in the frame of the function that made it, "
+        + "which may have left the field without a value; hook that function, or its initialiser")
   }
 
   /// What a field of the object held. A function that has the object in its frame, or its code, may end the value it put there by what it knows,

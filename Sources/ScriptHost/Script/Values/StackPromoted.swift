@@ -44,7 +44,7 @@ enum StackPromoted {
   static func find(object address: UInt) -> String? { Search(use: .keep).find(object: address) }
 
   /// `swift.lend(object)`: whoever gets it does not keep it, says the script.
-  static let lend: SHLFunction = { context, callback in
+  static let passBorrowed: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard patch.classes.isObject(callback[0]) else {
         return callback.fail("'swift.lend' takes a Swift object, got \(ValueBridge.describe(callback[0]))")
@@ -221,7 +221,8 @@ extension StackPromoted {
     func end(_ selector: String, _ patch: Environment) {
       for (object, references) in objects where hkt_retain_count(object) > references {
         patch.log.say(
-          "\(patch.fileName): '\(selector)' kept a \(Instance.typeName(object)) that lies in the frame of the function that made it: the program is going to use what is gone; do not call it with this object"
+          "\(patch.fileName): '\(selector)' kept a \(Instance.typeName(object)) that lies in the frame of the function that made it: "
+            + "the program is going to use what is gone; do not call it with this object"
         )
       }
     }

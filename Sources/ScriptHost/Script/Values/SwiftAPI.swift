@@ -7,7 +7,7 @@ internal import LuaBridge
 enum SwiftAPI {
   static let functions: [(String, SHLFunction)] = [
     ("swift.keep", KeptHandles.keep), ("swift.weak", KeptHandles.makeWeak), ("swift.release", KeptHandles.release),
-    ("swift.lend", StackPromoted.lend), ("swift.with", with), ("swift.case", makeCase), ("swift.data", data), ("swift.value", value),
+    ("swift.lend", StackPromoted.passBorrowed), ("swift.with", with), ("swift.case", makeCase), ("swift.data", data), ("swift.value", value),
     ("swift.table", ValueAPI.tableOf),
     ("swift.u64", u64), ("swift.int", int), ("swift.type", typeName), ("swift.is", isInstance), ("swift.as", asType),
     ("swift.fields", fieldNames), ("swift.error", ErrorAPI.make),

@@ -74,7 +74,8 @@ enum ValueAPI {
       case .optional(let payload):
         // An Optional that carries its type: what it holds.
         return payload.isOptional
-          ? noMember(borrowed, callback) : borrowed.part(payload, at: 0).withMemory { _ in noMember(borrowed, callback) } ?? callback.fail(gone(borrowed))
+          ? noMember(borrowed, callback) : borrowed.part(payload, at: 0).withMemory { _ in noMember(borrowed, callback) }
+            ?? callback.fail(gone(borrowed))
       // What the body was compiled without in part is that first.
       default: return borrowed.withMemory { _ in noMember(borrowed, callback) } ?? callback.fail(gone(borrowed))
       }

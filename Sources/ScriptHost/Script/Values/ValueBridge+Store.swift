@@ -188,7 +188,9 @@ enum WideInteger: Comparable, CustomStringConvertible {
   /// A Lua integer, or a handle whose value is an integer.
   init?(_ value: SHLValue, _ classes: HandleClasses) {
     if value.tag == SHL_INT { self = .signed(Int128(value.i)); return }
-    guard let borrowed = classes.borrowedValue(value), let found = borrowed.withMemory({ WideInteger($0, borrowed.info) }), let found else { return nil }
+    guard let borrowed = classes.borrowedValue(value), let found = borrowed.withMemory({ WideInteger($0, borrowed.info) }), let found else {
+      return nil
+    }
     self = found
   }
 

@@ -14,7 +14,7 @@ typealias Scratch = UnsafeMutablePointer<(UInt64, UInt64)>
 
 struct ValueBridge {
   let classes: HandleClasses
-  /// The call that lends what is read; 0: handles own what they stand for.
+  /// The call from which what is read is borrowed; 0: handles own what they stand for.
   let serial: UInt64
   /// Where tables are read and kept handles found; needed for both.
   var scope: UnsafeMutablePointer<SHLScope>?

@@ -87,7 +87,8 @@ package enum HookCosts {
     rules.withLock { $0 }.compactMap { entry in
       guard let rule = entry.rule, !rule.isRemoved, let took = rule.seen?.reading, took.runs > 0 else { return nil }
       return ProxyCost(
-        owner: entry.owner, title: rule.definition.title, selector: rule.definition.selector, isEnabled: rule.isOn.load(ordering: .relaxed), took: took)
+        owner: entry.owner, title: rule.definition.title, selector: rule.definition.selector, isEnabled: rule.isOn.load(ordering: .relaxed),
+        took: took)
     }
   }
 

@@ -73,7 +73,9 @@ private let metricLayer: HKTLayerFunction = { call, context, phase in
 }
 
 enum MetricAPI {
-  private static let fields = ["on", "counter", "histogram", "gauge", "by", "unit", "every", "keys", "where", "sample", "once_per", "pii", "wait", "optional"]
+  private static let fields = [
+    "on", "counter", "histogram", "gauge", "by", "unit", "every", "keys", "where", "sample", "once_per", "pii", "wait", "optional",
+  ]
 
   /// What a metric has beside the common fields of a rule.
   private struct Draft {
@@ -95,7 +97,9 @@ enum MetricAPI {
         guard let text = value.text else { return "'unit' is a text, such as \"By\"" }
         unit = text
       case "every":
-        guard let time = value.text.flatMap(RuleUnits.duration), time >= 250_000_000 else { return "'every' is a time of 250ms or more, such as \"10s\"" }
+        guard let time = value.text.flatMap(RuleUnits.duration), time >= 250_000_000 else {
+          return "'every' is a time of 250ms or more, such as \"10s\""
+        }
         every = time
       default:
         guard value.tag == SHL_INT, (1...100_000).contains(value.i) else { return "'keys' is a number from 1 to 100000" }

@@ -43,7 +43,9 @@ extension BootTask {
   /// `run --network`.
   static let network = BootTask("network", .services) { context in
     guard context.settings.has(.network) else { return .goOn }
-    for problem in NetworkWatch.shared.start(NetworkSettings(), owner: ObjectIdentifier(NetworkWatch.shared), log: context.log) { context.log.say(problem) }
+    for problem in NetworkWatch.shared.start(NetworkSettings(), owner: ObjectIdentifier(NetworkWatch.shared), log: context.log) {
+      context.log.say(problem)
+    }
     return .goOn
   }
 }

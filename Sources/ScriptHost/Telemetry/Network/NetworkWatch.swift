@@ -198,7 +198,8 @@ final class NetworkWatch: Sendable {
     // Before a redirection it is the first one that says what was asked for.
     let parts = URLParts(task.transfers.first?.transfer.url ?? handle?.url ?? "")
     var record = NetworkRecord(
-      method: task.transfers.first?.transfer.method ?? handle?.method ?? "", url: parts.shown, host: parts.host, start: task.start, duration: end - task.start)
+      method: task.transfers.first?.transfer.method ?? handle?.method ?? "", url: parts.shown, host: parts.host, start: task.start,
+      duration: end - task.start)
     record.port = parts.port
     record.client = "URLSession"
     record.error = error

@@ -116,7 +116,7 @@ private let finished: HKTLayerFunction = { call, _, _ in
 
 private let failed: HKTLayerFunction = { call, _, _ in
   guard let frame = call?.pointee.frame, let box = UnsafeRawPointer(bitPattern: UInt(frame.pointee.integer.1)) else { return HKT_HANDLED }
-  // An error is one reference, lent by the caller for the call.
+  // An error is one reference, borrowed from the caller for the call.
   let error = Unmanaged<AnyObject>.fromOpaque(box).retain()
   let text = withExtendedLifetime(unsafeBitCast(error, to: (any Error).self)) { "\($0._domain) \($0._code)" }
   NetworkWatch.shared.ended(TransferHooks.task(UInt(frame.pointee.integer.0)), error: text)

@@ -278,7 +278,7 @@ final class CapturePath: Sendable {
     case .payload(let owner, let number):
       owner._withUnsafeGuaranteedRef { owner in
         guard owner.caseNumber(of: memory) == number else { return body(.null) }
-        if !owner.lendPayload(of: memory, { on($0, .passUnretained($1)) }) { body(.null) }
+        if !owner.borrowPayload(of: memory, { on($0, .passUnretained($1)) }) { body(.null) }
       }
     case .open(let owner):
       owner._withUnsafeGuaranteedRef {

@@ -100,7 +100,8 @@ final class InstalledRule: Sendable {
     let runs = readings.reduce(0) { $0 + $1.runs }, time = readings.reduce(0) { $0 + $1.time }
     return Figures(
       calls: hooks.reduce(seen?.runs ?? 0) { $0 + $1.info.calls }, byCondition: gate.byCondition.load(ordering: .relaxed),
-      bySample: gate.bySample.load(ordering: .relaxed), byRate: gate.byRate.load(ordering: .relaxed), asRepeat: gate.asRepeat.load(ordering: .relaxed),
+      bySample: gate.bySample.load(ordering: .relaxed), byRate: gate.byRate.load(ordering: .relaxed),
+      asRepeat: gate.asRepeat.load(ordering: .relaxed),
       costNanoseconds: runs == 0 ? nil : Double(time) / Double(runs) * (hooks.contains(where: \.info.runsTwice) ? 2 : 1))
   }
 }
@@ -214,7 +215,9 @@ enum RuleInstaller {
       throw RuleProblem("\(definition.title): \(problem.text)")
     }
     if let (name, problem) = unfit.first {
-      patch.log.note("rule left out", "\(patch.fileName): \(definition.title) does not fit \(unfit.count) of \(found.count) functions, such as '\(name)': \(problem.text)")
+      patch.log.note(
+        "rule left out",
+        "\(patch.fileName): \(definition.title) does not fit \(unfit.count) of \(found.count) functions, such as '\(name)': \(problem.text)")
     }
     found = fit
     return layers
@@ -222,7 +225,9 @@ enum RuleInstaller {
 
   /// Some of many functions are not hooked: their calls are missed, unless an override above them is called.
   private static func tell(_ refused: [(selector: String, reason: HookRefusal)], _ definition: RuleDefinition, _ patch: Environment) {
-    for (name, reason) in refused { patch.log.say("\(patch.fileName): \(definition.title): '\(name)' is not hooked, its calls are missed: \(reason)") }
+    for (name, reason) in refused {
+      patch.log.say("\(patch.fileName): \(definition.title): '\(name)' is not hooked, its calls are missed: \(reason)")
+    }
   }
 
   private static func layer(

@@ -1,4 +1,5 @@
-// KeptParts — what a compiled rule refers to without counting references, in memory that calls read: it ends with the rule, which calls in flight keep.
+// KeptParts — what a compiled rule refers to without counting references, in memory that calls read: it ends with the rule, which calls in
+// flight keep.
 
 /// Filled while a rule is compiled, by one thread; not changed afterwards.
 final class KeptParts {

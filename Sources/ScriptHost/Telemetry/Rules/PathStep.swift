@@ -90,7 +90,9 @@ final class PathSteps: @unchecked Sendable {
     return try member(name, of: type, path, &steps, kept)
   }
 
-  private static func member(_ name: String, of type: TypeInfo, _ path: String, _ steps: inout [PathStep], _ kept: KeptParts) throws(RuleProblem) -> TypeInfo? {
+  private static func member(
+    _ name: String, of type: TypeInfo, _ path: String, _ steps: inout [PathStep], _ kept: KeptParts
+  ) throws(RuleProblem) -> TypeInfo? {
     switch type.kind {
     case .string where name == "count":
       steps.append(.textCount)
@@ -147,7 +149,8 @@ final class PathSteps: @unchecked Sendable {
       steps.append(.element(kept.object(collection), position - 1))
       return collection.element
     }
-    throw RuleProblem("'\(path)': a path goes into \(type.name) by count, isEmpty\(collection.isList ? ", first or a position from 1" : ""), not by '\(name)'")
+    throw RuleProblem(
+      "'\(path)': a path goes into \(type.name) by count, isEmpty\(collection.isList ? ", first or a position from 1" : ""), not by '\(name)'")
   }
 
   /// One sentence that names the nearest, or all there are when none is near.
@@ -223,7 +226,11 @@ final class NamedStep: @unchecked Sendable {
 
   private func learn(_ type: Unmanaged<TypeInfo>, _ head: UInt) -> Answer {
     let found: Result<PathSteps, RuleProblem>
-    do throws(RuleProblem) { found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path, rights: rights)) } catch { found = .failure(error) }
+    do throws(RuleProblem) {
+      found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path, rights: rights))
+    } catch {
+      found = .failure(error)
+    }
     let next = UnsafeRawPointer(bitPattern: head).map { Unmanaged<Answer>.fromOpaque($0) }
     let answer = Answer(type, found, next: next)
     // Another thread may have been first: then this one is used once.

@@ -1,6 +1,7 @@
 // RuleDefinition — a rule as somebody wrote it: names, paths and limits as data, nothing of the program.
 //
-// A definition is held against a function where it is compiled for it (`CompiledRule`). Every verb (`track`, `metric`, `span`) has these fields in common.
+// A definition is held against a function where it is compiled for it (`CompiledRule`). Every verb (`track`, `metric`, `span`) has these
+// fields in common.
 
 internal import HookRuntime
 

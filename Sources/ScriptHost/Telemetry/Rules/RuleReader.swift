@@ -162,7 +162,8 @@ struct RuleReader {
 
   /// A table of names and paths, or a list of paths that are named by their last steps. By name.
   static func paths(_ field: String, _ value: SHLValue, _ callback: LuaCallback) -> Paths {
-    let usage = "'\(field)' maps names to paths, such as total = \"self.total\", or to { path = \"self.state\", map = { open = 1 } } or { path = \"args.url\", url = \"path\" }"
+    let usage = "'\(field)' maps names to paths, such as total = \"self.total\", or to { path = \"self.state\", "
+      + "map = { open = 1 } } or { path = \"args.url\", url = \"path\" }"
     guard value.tag == SHL_TABLE else { return .wrong("'\(field)' is a table of paths") }
     var found: [RuleDefinition.Field] = []
     var isRight = true

@@ -19,11 +19,11 @@ final class TrackLayer: @unchecked Sendable {
   /// The layer for one function.
   static func spec(_ definition: RuleDefinition, _ rule: CompiledRule, _ patch: Environment) -> LayerSpec {
     let layer = TrackLayer(definition, rule, log: patch.log)
-    let lends = !rule.context.isEmpty
-    if lends { ThreadScopes.use() }
+    let hasContext = !rule.context.isEmpty
+    if hasContext { ThreadScopes.use() }
     let phases =
-      (lends || !rule.needsExit ? HKT_ON_ENTER : 0) | (lends || rule.needsExit ? HKT_ON_EXIT : 0) | (rule.needsTime ? HKT_TIMED : 0)
-      | (lends ? 0 : HKT_INTERRUPTS)
+      (hasContext || !rule.needsExit ? HKT_ON_ENTER : 0) | (hasContext || rule.needsExit ? HKT_ON_EXIT : 0)
+      | (rule.needsTime ? HKT_TIMED : 0) | (hasContext ? 0 : HKT_INTERRUPTS)
     return LayerSpec(trackLayer, keeping: layer, phases: UInt32(phases), owner: patch.id)
   }
 
@@ -34,7 +34,7 @@ final class TrackLayer: @unchecked Sendable {
   fileprivate func run(_ view: CallView, atExit: Bool) {
     let thread = ScriptThread.of(view.call.pointee.thread)
     if _fastPath(rule.context.isEmpty) { return fire(view, atExit: atExit, thread) }
-    if !atExit { lend(view, thread) }
+    if !atExit { beginScope(view, thread) }
     if atExit == rule.needsExit { fire(view, atExit: atExit, thread) }
     if atExit { Scopes.end(view.call, identity, thread)?.release() }
   }
@@ -43,7 +43,7 @@ final class TrackLayer: @unchecked Sendable {
 
   /// What runs below the call inherits the fields of its context.
   @inline(never)
-  private func lend(_ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>) {
+  private func beginScope(_ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>) {
     if rule.passesBy(view) { return }
     let around = Scopes.current(view.call, thread, layer: identity)?._withUnsafeGuaranteedRef { $0 }
     let scope = TraceScope(
@@ -64,7 +64,7 @@ final class TrackLayer: @unchecked Sendable {
     log.append(.event, &writer)
   }
 
-  /// Adds what the calls around this one lend: their context, and the span that the event is in.
+  /// Adds what is inherited from the calls around this one: their context, and the span that the event is in.
   @inline(never)
   private func inherit(_ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, _ writer: inout FieldWriter) {
     guard let scope = Scopes.current(view.call, thread) else { return }

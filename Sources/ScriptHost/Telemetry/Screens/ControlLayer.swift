@@ -80,7 +80,8 @@ final class ControlLayer: @unchecked Sendable {
   /// The layer for one function.
   /// - Parameter chain: what all functions of the rule have in common.
   static func spec(
-    _ control: ControlDefinition, _ definition: RuleDefinition, _ rule: CompiledRule, _ family: Family, chain: UInt, _ taps: TapWatch?, _ patch: Environment
+    _ control: ControlDefinition, _ definition: RuleDefinition, _ rule: CompiledRule, _ family: Family, chain: UInt, _ taps: TapWatch?,
+    _ patch: Environment
   ) throws(RuleProblem) -> LayerSpec {
     if rule.needsExit { throw RuleProblem("an action is recorded before it is sent; result, error and duration are not known then") }
     let layer = try ControlLayer(control, rule, family, chain, taps, log: patch.log)
@@ -179,7 +180,8 @@ final class ControlLayer: @unchecked Sendable {
 }
 
 private struct ControlFieldNames: Sendable {
-  let type = FieldName.Borrowed("type"), action = FieldName.Borrowed("action"), target = FieldName.Borrowed("target"), frame = FieldName.Borrowed("frame")
+  let type = FieldName.Borrowed("type"), action = FieldName.Borrowed("action"), target = FieldName.Borrowed("target"),
+    frame = FieldName.Borrowed("frame")
   static let shared = ControlFieldNames()
 }
 

@@ -34,7 +34,9 @@ final class ScreenLayer: @unchecked Sendable {
     _ role: Role, _ screen: ScreenDefinition, _ rule: CompiledRule, _ family: Family, _ board: ScreenBoard, _ patch: Environment
   ) throws(RuleProblem) -> LayerSpec {
     if rule.asksAtExit { throw RuleProblem("'where' of a screen is asked when it appears; result, error and duration are not known then") }
-    if role != .during, rule.needsExit { throw RuleProblem("fields of a screen are read when it appears; result, error and duration are not known then") }
+    if role != .during, rule.needsExit {
+      throw RuleProblem("fields of a screen are read when it appears; result, error and duration are not known then")
+    }
     let layer = try ScreenLayer(role, screen, rule, family, board, log: patch.log)
     return LayerSpec(screenLayer, keeping: layer, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0)), owner: patch.id)
   }
@@ -135,7 +137,8 @@ final class ScreenLayer: @unchecked Sendable {
 
 /// Names of the fields of every screen's record, as `ScreenRecord` has them.
 struct ScreenFieldNames: Sendable {
-  let phase = FieldName.Borrowed("phase"), type = FieldName.Borrowed("type"), previous = FieldName.Borrowed("previous"), path = FieldName.Borrowed("path"), number = FieldName.Borrowed("number")
+  let phase = FieldName.Borrowed("phase"), type = FieldName.Borrowed("type"), previous = FieldName.Borrowed("previous"),
+    path = FieldName.Borrowed("path"), number = FieldName.Borrowed("number")
   let session = FieldName.Borrowed("session"), duration = FieldName.Borrowed("duration_ns"), attributes = FieldName.Borrowed("attributes")
   static let shared = ScreenFieldNames()
   /// Names the run of the program.

@@ -14,7 +14,8 @@ enum SpanInstaller {
         case "key": span.key = try key(value, callback)
         case "links": span.links = try paths(value, callback, "'links' is a path, such as \"args.headers\", or a list of up to four")
         case "ends": span.ends = try end(value, callback)
-        case "cancels": span.cancels = try RuleReader.read(verb: "span", name: "cancels", value, callback, fields: ["on", "where", "optional", "wait"])
+        case "cancels":
+          span.cancels = try RuleReader.read(verb: "span", name: "cancels", value, callback, fields: ["on", "where", "optional", "wait"])
         default: return span.set(field, value)
         }
       } catch { problem = error }

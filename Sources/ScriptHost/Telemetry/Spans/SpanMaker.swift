@@ -59,7 +59,7 @@ final class SpanMaker: @unchecked Sendable {
   // MARK: Begin
 
   /// The span of a call that begins: below the one around it, or below whoever the call says sent it, or a root.
-  /// - Parameter layer: who asks; what it lent itself is not around it.
+  /// - Parameter layer: who asks; the scope that it began itself is not around it.
   func begin(_ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, layer: UnsafeRawPointer) -> TraceScope {
     let around = Scopes.current(view.call, thread, layer: layer)?._withUnsafeGuaranteedRef { $0 }
     let identifier = thread.pointee.scopes.identifier()
@@ -173,8 +173,10 @@ final class SpanMaker: @unchecked Sendable {
 
 /// Names of the fields of every span's record, as `SpanRecord` has them.
 struct SpanFieldNames: Sendable {
-  let trace = FieldName.Borrowed("trace"), span = FieldName.Borrowed("span"), parent = FieldName.Borrowed("parent"), kind = FieldName.Borrowed("kind"), start = FieldName.Borrowed("start_ns")
-  let duration = FieldName.Borrowed("duration_ns"), status = FieldName.Borrowed("status"), message = FieldName.Borrowed("message"), attributes = FieldName.Borrowed("attributes")
+  let trace = FieldName.Borrowed("trace"), span = FieldName.Borrowed("span"), parent = FieldName.Borrowed("parent"),
+    kind = FieldName.Borrowed("kind"), start = FieldName.Borrowed("start_ns")
+  let duration = FieldName.Borrowed("duration_ns"), status = FieldName.Borrowed("status"), message = FieldName.Borrowed("message"),
+    attributes = FieldName.Borrowed("attributes")
   static let shared = SpanFieldNames()
 
   func add(_ name: FieldName.Borrowed, _ text: String, _ writer: inout FieldWriter) {

@@ -39,13 +39,15 @@ enum TaskScopes {
     return Unmanaged<TraceScope>.fromOpaque(place.load(as: UnsafeRawPointer.self))
   }
 
-  /// Lends the scope to the rest of the call of the running task; false when it cannot.
+  /// Puts the rest of the running task's call into the scope; false when it cannot.
   static func push(_ scope: TraceScope) -> Bool {
     guard let runtime else { return false }
     // Taken over with its reference.
     var word = Unmanaged.passRetained(scope).toOpaque()
     // A metatype of a class is a pointer to its metadata.
-    withUnsafeMutablePointer(to: &word) { runtime.push(runtime.key, UnsafeMutableRawPointer($0), unsafeBitCast(TraceScope.self as Any.Type, to: UnsafeRawPointer.self)) }
+    withUnsafeMutablePointer(to: &word) {
+      runtime.push(runtime.key, UnsafeMutableRawPointer($0), unsafeBitCast(TraceScope.self as Any.Type, to: UnsafeRawPointer.self))
+    }
     return true
   }
 
@@ -55,13 +57,17 @@ enum TaskScopes {
 /// Scopes of calls of either kind.
 enum Scopes {
   /// The scope that the call is in; not owned.
-  static func current(_ call: UnsafeMutablePointer<HKTCall>, _ thread: UnsafeMutablePointer<ScriptThread>, layer: UnsafeRawPointer? = nil) -> Unmanaged<TraceScope>? {
+  static func current(
+    _ call: UnsafeMutablePointer<HKTCall>, _ thread: UnsafeMutablePointer<ScriptThread>, layer: UnsafeRawPointer? = nil
+  ) -> Unmanaged<TraceScope>? {
     let task = hkt_async_task()
     return thread.pointee.scopes.top(of: call, task: task, layer: layer) ?? (task == 0 ? nil : TaskScopes.top())
   }
 
-  /// Lends the scope to what runs below the call, until `end`.
-  static func begin(_ scope: TraceScope, _ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer, _ thread: UnsafeMutablePointer<ScriptThread>) {
+  /// Puts what runs below the call into the scope, until `end`.
+  static func begin(
+    _ scope: TraceScope, _ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer, _ thread: UnsafeMutablePointer<ScriptThread>
+  ) {
     guard call.pointee.is_async != 0 else {
       _ = thread.pointee.scopes.push(call, layer, task: hkt_async_task(), scope)
       return
@@ -71,7 +77,9 @@ enum Scopes {
   }
 
   /// Ends what `begin` began; the scope, owned by the caller, or nil when there was none.
-  static func end(_ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer, _ thread: UnsafeMutablePointer<ScriptThread>) -> Unmanaged<TraceScope>? {
+  static func end(
+    _ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer, _ thread: UnsafeMutablePointer<ScriptThread>
+  ) -> Unmanaged<TraceScope>? {
     guard call.pointee.is_async != 0 else { return thread.pointee.scopes.pop(call, layer) }
     guard let state = hkt_async_layer(call).pointee.state else { return nil }
     hkt_async_layer(call).pointee.state = nil

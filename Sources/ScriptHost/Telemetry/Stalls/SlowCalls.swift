@@ -47,7 +47,8 @@ final class SlowLayer: @unchecked Sendable {
 }
 
 private struct SlowFieldNames: Sendable {
-  let thread = FieldName.Borrowed("thread"), start = FieldName.Borrowed("start_ns"), duration = FieldName.Borrowed("duration_ns"), over = FieldName.Borrowed("over"), budget = FieldName.Borrowed("budget_ns")
+  let thread = FieldName.Borrowed("thread"), start = FieldName.Borrowed("start_ns"), duration = FieldName.Borrowed("duration_ns"),
+    over = FieldName.Borrowed("over"), budget = FieldName.Borrowed("budget_ns")
   static let shared = SlowFieldNames()
 }
 

@@ -81,7 +81,9 @@ struct StallRounds {
     }
     for wait in threads {
       // One that was over before a look found it: with its length, without stacks.
-      if wait.lastTook > limit, wait.lastSince >= notBefore, lockWaits[wait.thread] != wait.lastSince, ongoing[.lock(wait.thread)]?.since != wait.lastSince {
+      if wait.lastTook > limit, wait.lastSince >= notBefore, lockWaits[wait.thread] != wait.lastSince,
+        ongoing[.lock(wait.thread)]?.since != wait.lastSince
+      {
         lockWaits[wait.thread] = wait.lastSince
         write(
           Stall(name: Self.lockName(wait.thread), thread: UInt32(wait.thread), since: wait.lastSince, stack: []), wait.lastTook, isOver: true, log)
@@ -129,7 +131,8 @@ struct StallRounds {
       name: name, thread: UInt32(first?.thread ?? 0), since: since, stack: first.map { ThreadStacks.names(of: $0.frames) } ?? [])
     stall.others = stacks.dropFirst().map { other in
       StallRecord(
-        name: { if case .lock = place { "\(name): its holder" } else { "\(name), also" } }(), thread: UInt32(other.thread), start: since, duration: 0, isOver: true,
+        name: { if case .lock = place { "\(name): its holder" } else { "\(name), also" } }(), thread: UInt32(other.thread), start: since,
+        duration: 0, isOver: true,
         stack: ThreadStacks.names(of: other.frames))
     }
     switch place {
@@ -179,7 +182,9 @@ private enum SleepingMain {
   /// Whether it is libdispatch that waits there, and not a program that waits for signals itself.
   static var isOfDispatch: Bool {
     guard let stack = ThreadStacks.capture(getpid()) else { return false }
-    return ThreadStacks.names(of: stack.frames).dropFirst().prefix(2).contains { $0.hasPrefix("_dispatch_sig_thread") || $0.hasPrefix("libdispatch.so") }
+    return ThreadStacks.names(of: stack.frames).dropFirst().prefix(2).contains {
+      $0.hasPrefix("_dispatch_sig_thread") || $0.hasPrefix("libdispatch.so")
+    }
   }
 }
 

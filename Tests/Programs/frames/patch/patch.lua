@@ -39,7 +39,7 @@ method "Frames.one(_:_:)":around(function(call, n, m)
   if kept then hold("object", kept, "<Frames.Node>") end
   is("fields of an object in a frame", n.name, "node " .. round)
   is("its methods", n:shout(), "node " .. round .. "!")
-  -- Handed back to a script of its own: lent no longer than the call.
+  -- Handed back to a script of its own: borrowed no longer than the call.
   local me = n:me()
   checks = checks + 1
   if pcall(function() return me.name end) then worked.result = (worked.result or 0) + 1 else bound.result = (bound.result or 0) + 1 end
@@ -113,7 +113,7 @@ method "Frames.slowNumbers(_:)":around(function(call, a)
   return call:original(a)
 end)
 
--- What cannot be copied is lent where it lies, also when it lies in registers and another hook is inside.
+-- What cannot be copied is borrowed where it lies, also when it lies in registers and another hook is inside.
 method "Frames.ticket(_:_:)":around(function(call, t, n)
   is("a struct that cannot be copied", t.number, round)
   call.args[2] = n + 1
