@@ -6,8 +6,8 @@ import re
 import sys
 
 TERMS = {
-    "told": "reported or known", "untold": "unknown", "lent": "borrowed", "loan": "borrowed", "lending": "borrowing",
-    "lender": "the owner of what is borrowed", "heir": "subclass", "wardrobe": "class copy",
+    "told": "reported or known", "untold": "unknown", "lent": "borrowed", "loan": "borrowed", "lend": "borrow", "lending": "borrowing",
+    "balance": "ownership", "balancing": "ownership", "lender": "the owner of what is borrowed", "heir": "subclass", "wardrobe": "class copy",
     "dress": "class copy", "glance": "instruction", "leaving": "allow_leak", "standin": "synthesized", "framebound": "stack-promoted",
 }
 SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|#*"""(?:.|\n)*?"""#*|"(?:[^"\\\n]|\\.)*"', re.S)

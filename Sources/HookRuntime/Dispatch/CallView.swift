@@ -12,7 +12,7 @@ package struct CallView {
   package var plan: CallPlan {
     unmanagedPlan.takeUnretainedValue().concrete(in: call.pointee.frame, isOver: call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0)
   }
-  /// Lends what it reads without counting a reference. `body` is no key path: those check for exclusive access even of what never changes.
+  /// What it reads is borrowed: no reference is counted. `body` is no key path: those check for exclusive access even of what never changes.
   @inline(__always)
   func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
   // HookedBody retained the plan for ever when it filled in the record.

@@ -219,7 +219,7 @@ package struct HandlerChanges {
       guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError,
         (known?.held.count ?? 0) == owned.count
       else { throw .runsOnce }
-      known?.keptSelf?.lendAgain()
+      known?.keptSelf?.retainAgain()
       if borrowed != nil, !view.didThrow { rememberResult(plan) }
       retireOutcome(plan)
     }

@@ -87,7 +87,7 @@ final class HookedBody: @unchecked Sendable {
     let retained = Unmanaged.passRetained(plan)
     var flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     if plan.selfWord?.isClass == true { flags |= UInt32(HKT_BODY_SELF_IS_CLASS) }
-    if plan.mayThrowUntold { flags |= UInt32(HKT_BODY_MAY_THROW) }
+    if plan.hasUnknownEffect { flags |= UInt32(HKT_BODY_MAY_THROW) }
     if plan.endsObject { flags |= UInt32(HKT_BODY_ENDS_SELF) }
     let selfAt = plan.selfWord?.inFrame ?? UInt16(HKT_SELF_UNKNOWN)
     if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), selfAt, flags) { retained.release() }

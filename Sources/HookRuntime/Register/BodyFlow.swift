@@ -31,7 +31,7 @@ final class Flows {
   let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
   /// What methods do with their self; unknown while they are being read. For SelfOwnership.
-  var balances: [Balancing: Remembered<Balance>] = [:]
+  var ownerships: [OwnershipQuestion: Remembered<OwnershipFound>] = [:]
   var callees: [UInt64: Remembered<HKTCallee>] = [:]
   /// Something was not followed to its end since somebody asked.
   var isCut = false
@@ -459,7 +459,7 @@ final class BodyFlow: BodyEvidence {
   }
 
   func selfUse(of object: Places, results: OwnedResults?) -> SelfUse {
-    switch flows.balance(at: address, size: size, of: object, results: results) {
+    switch flows.ownership(at: address, size: size, of: object, results: results) {
     case HKT_OWNERSHIP_KEPT: .kept
     case HKT_OWNERSHIP_CONSUMED: .consumed
     default: .unknown

@@ -7,25 +7,25 @@ extension Flows {
   private static let deepest = 4
 
   /// What the method at `address` does with the object in a register.
-  func balance(at address: UInt64, size: Int, of object: Places, results: OwnedResults?) -> HKTOwnership {
+  func ownership(at address: UInt64, size: Int, of object: Places, results: OwnedResults?) -> HKTOwnership {
     let name = functionName(at: address)
     if isDeclaredToKeepSelf(name, at: address) { return HKT_OWNERSHIP_KEPT }
-    return balance(at: address, size: size, of: FollowedSelf(reference: object), results: results, named: name, depth: 0).use
+    return ownership(at: address, size: size, of: FollowedSelf(reference: object), results: results, named: name, depth: 0).use
   }
 
   func functionName(at address: UInt64) -> String {
     symbols.symbols(at: address).first { $0.isFunction && $0.size > 0 }.map(\.nameText) ?? ""
   }
 
-  func balance(
+  func ownership(
     at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, besides: OtherWords = OtherWords(),
     named name: String, depth: Int
-  ) -> Balance {
+  ) -> OwnershipFound {
     guard let results else { return .unread }
-    let question = Balancing(address: address, followed: followed, results: results, besides: besides)
+    let question = OwnershipQuestion(address: address, followed: followed, results: results, besides: besides)
     guard var code = code(address, size) else { return .unread }
-    return remembered(\.balances, question, at: depth, meanwhile: .unread) {
-      var found = Balance.unread
+    return remembered(\.ownerships, question, at: depth, meanwhile: .unread) {
+      var found = OwnershipFound.unread
       found.use = withHost(of: name, followed, besides, depth) {
         hkt_read_ownership(&code, HKTSelf(followed), HKTOwnedResults(results), $0, &found.words)
       }
@@ -128,7 +128,7 @@ extension Flows {
   }
 
   /// What is asked of a function.
-  struct Balancing: Hashable {
+  struct OwnershipQuestion: Hashable {
     let address: UInt64
     let followed: FollowedSelf
     let results: OwnedResults
@@ -136,10 +136,10 @@ extension Flows {
   }
 
   /// What the code says, and which words it takes out of a self that is passed by address.
-  struct Balance {
+  struct OwnershipFound {
     var use: HKTOwnership
     var words: UInt64
-    static let unread = Balance(use: HKT_OWNERSHIP_UNREAD, words: .max)
+    static let unread = OwnershipFound(use: HKT_OWNERSHIP_UNREAD, words: .max)
   }
 
   /// One reading's questions.
@@ -256,7 +256,7 @@ extension Flows {
       // Answered above, where it is a method.
     } else if !declaration.kind.keepsSelf {
       switch address.map({
-        balance(at: $0, size: size, of: FollowedSelf(reference: .selfRegister), results: plan.ownedResults, named: name, depth: depth + 1)
+        ownership(at: $0, size: size, of: FollowedSelf(reference: .selfRegister), results: plan.ownedResults, named: name, depth: depth + 1)
           .use
       }) {
       case HKT_OWNERSHIP_CONSUMED: callee.takes |= Places.selfRegister.word()
@@ -277,7 +277,7 @@ extension Flows {
       let declaration = parser.declaration(symbol.nameText), !declaration.isCoroutine, !declaration.functionType.isAsync
     else { return HKT_OWNERSHIP_UNREAD }
     let results = OwnedResults(mayFail: true).open
-    return balance(at: target, size: Int(symbol.size), of: followed, results: results, named: symbol.nameText, depth: depth + 1).use
+    return ownership(at: target, size: Int(symbol.size), of: followed, results: results, named: symbol.nameText, depth: depth + 1).use
   }
 
   /// The plan that the code of a method of this image bears out; nil for one of another image.

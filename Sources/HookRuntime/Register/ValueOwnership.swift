@@ -17,15 +17,15 @@ extension Flows {
     let references = value.references
     var others: ValueCalls?
     /// First without what only a look at all words tells.
-    func ask(_ followed: FollowedSelf) -> Balance {
+    func ask(_ followed: FollowedSelf) -> OwnershipFound {
       let followed = followed.ofClass(in: value, self)
-      let found = balance(at: address, size: size, of: followed, results: results, named: name, depth: depth)
+      let found = ownership(at: address, size: size, of: followed, results: results, named: name, depth: depth)
       guard found.use == HKT_OWNERSHIP_UNKNOWN, followed.word != Int(HKT_NO_WORD), let results else { return found }
       let calls = others ?? tellingCalls(of: value, at: address, size: size, results: results, named: name, depth: depth)
       others = calls
       let besides = calls.telling(of: followed)
       return besides == OtherWords()
-        ? found : balance(at: address, size: size, of: followed, results: results, besides: besides, named: name, depth: depth)
+        ? found : ownership(at: address, size: size, of: followed, results: results, besides: besides, named: name, depth: depth)
     }
     let certain = value.followed(references?.certain ?? [], isCertain: true)
     let answers = Set(certain.map { ask($0).use }).intersection([HKT_OWNERSHIP_KEPT, HKT_OWNERSHIP_CONSUMED])
@@ -62,7 +62,7 @@ extension Flows {
     case .address(let place):
       guard let register = Places(argument: place), register.areRegisters else { break }
       let whole = FollowedSelf(reference: register, word: Int(HKT_NO_WORD), isCertain: false)
-      let words = balance(at: address, size: size, of: whole, results: results, named: name, depth: depth).words
+      let words = ownership(at: address, size: size, of: whole, results: results, named: name, depth: depth).words
       if words != .max { offsets = Set((0..<64).filter { words >> UInt64($0) & 1 != 0 }.map { 8 * $0 }) }
     case .parts, .optimizedOut, .unknown: break
     }
@@ -95,7 +95,7 @@ extension Flows {
     if all.isEmpty { all = value.words(besides: references) ?? [] }
     if case .address(let place) = value.location, all.isEmpty, let register = Places(argument: place) {
       let whole = FollowedSelf(reference: register, word: Int(HKT_NO_WORD), isCertain: false)
-      let words = balance(at: address, size: size, of: whole, results: results, named: functionName(at: address), depth: 0).words
+      let words = ownership(at: address, size: size, of: whole, results: results, named: functionName(at: address), depth: 0).words
       all =
         [whole] + (0..<64).filter { words >> UInt64($0) & 1 != 0 }.map { FollowedSelf(reference: register, word: 8 * $0, isCertain: false) }
     }

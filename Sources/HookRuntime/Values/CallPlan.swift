@@ -126,7 +126,7 @@ package struct ResultPlan: Sendable {
   package var location: Location
   /// The caller releases it; otherwise somebody else holds it, and a replacement would be lost.
   package var isOwned = true
-  /// A coroutine accessor lends the value to its caller for the time of an access.
+  /// A coroutine accessor yields the value to its caller, which borrows it for the time of an access.
   package var isYielded = false
   /// Another value can take its place.
   package var isReplaceable: Bool { !isYielded && (info.map { location.isWhole && (isOwned || $0.isTrivial) } ?? false) }
@@ -241,7 +241,7 @@ package final class CallPlan: @unchecked Sendable {
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
   /// Of an async function: nothing tells whether it throws.
-  let mayThrowUntold: Bool
+  let hasUnknownEffect: Bool
   package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
@@ -314,7 +314,7 @@ package final class CallPlan: @unchecked Sendable {
     // Whether a getter throws is not in its name, nor whether the optimiser let a private function go on throwing: one that
     // does not returns the register as it was. Of an async getter the code that its caller is resumed in tells (settle_error in async.c).
     mayReturnError = declaresError || mayThrow || declaration.kind == .getter
-    mayThrowUntold = declaration.isAsyncAccessor
+    hasUnknownEffect = declaration.isAsyncAccessor
     throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }

@@ -14,5 +14,5 @@ package struct KeptSelf {
   }
 
   /// Another run consumes a reference of its own.
-  package func lendAgain() { _ = Unmanaged.passRetained(object) }
+  package func retainAgain() { _ = Unmanaged.passRetained(object) }
 }
