@@ -12,7 +12,7 @@ run() {
   local name=$1 patches=$2
   shift 2
   capture "$work/$name" "$scripthost" run -v --state "$work/state-$name" --patches "$here/$patches" -- "$@"
-  [ "$(cat "$work/$name.status")" -le 128 ] || "$scripthost" crashes --state "$work/state-$name" show 2>&1 | head -n 12 >>"$work/.deaths"
+  [ "$(cat "$work/$name.status")" -le 128 ] || "$scripthost" crashes --state "$work/state-$name" show 2>&1 | sed -n 1,12p | tee -a "$work/$name.err" >>"$work/.deaths"
 }
 
 for way in O Onone; do
@@ -260,6 +260,7 @@ check 'address sanitizer: no false report' [ "$(grep -ac 'AddressSanitizer' "$wo
 
 # What is not moved out can be changed on: 6,000 traps while it is changed. Where it is, the first trap ends the program.
 run moved-Onone answers "$work/traps-Onone" moved
+ended "moved, -Onone: it ends well" "$work/moved-Onone"
 says "moved, -Onone: the dictionaries are as they were" "$work/moved-Onone.out" 'tables [[1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]'
 run moved-O answers "$work/traps-O" moved
 check "moved, -O: the program ends as it would" [ "$(cat "$work/moved-O.status")" = 132 ]
