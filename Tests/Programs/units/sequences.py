@@ -75,16 +75,23 @@ def by_socket(action, id, path):
     connection = Control(host.path)
     answer = connection.ask("load", path=path) if action == "load" else connection.ask(action, patch=id)
     connection.close()
-    return answer["ok"]
+    return True if answer["ok"] else refused(answer)
+
+
+def refused(answer):
+    said.append(answer)
+    return False
 
 
 def by_command(action, id, path):
     words = [scripthost, "patch", action, "--state", state, str(host.process.pid), path if action == "load" else id]
-    return subprocess.run(words, capture_output=True, timeout=4 * LIMIT).returncode == 0
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=4 * LIMIT)
+    return True if ended.returncode == 0 else refused(ended.stderr)
 
 
 failure = None
 steps = 0
+said = []  # what the refusals of a step said
 for number in range(count):
     draw = random.Random(f"{seed} {number}")
     model, console = Model(), None
@@ -149,6 +156,7 @@ for number in range(count):
                     model.live[id][1] = action == "enable"
             work_at_once.append((lambda way=way, action=action, id=id, path=path: way(action, id, path), works))
         results = [None] * len(work_at_once)
+        said.clear()
 
         def run(index):
             try:
@@ -163,7 +171,7 @@ for number in range(count):
             each.join()
         for result, (_, expected) in zip(results, work_at_once):
             if result is not expected:
-                failure = ("answer", number, step, result, expected, log)
+                failure = ("answer", number, step, result, expected, list(said), log)
         end = time.monotonic() + LIMIT
         while True:
             if settle:
