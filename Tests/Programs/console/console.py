@@ -185,7 +185,7 @@ check("above the line that is typed, which is drawn again", TRACED in shown and 
 check("and goes on", *terminal.type("56\r", "456\r\n"))
 terminal.type(":untrace\r", "> ")
 # Those that were on their way.
-while select.select([terminal.terminal], [], [], 0.5)[0]:
+while select.select([terminal.terminal], [], [], 2)[0]:
     terminal.seen += os.read(terminal.terminal, 65536)
 check("after :untrace nothing comes", *terminal.type("'qui' .. 'et'\r", '"quiet"\r\n\r\x1b[K> '))
 os.write(terminal.terminal, b"\x04")
