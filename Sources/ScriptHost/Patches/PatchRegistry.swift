@@ -143,7 +143,8 @@ package final class PatchRegistry: Sendable {
           wait(source)
           continue
         }
-        do throws(PatchError) { try start(source, begin) } catch { refuse(source.place, error) }
+        let text = PatchFiles.text(of: source.place)
+        do throws(PatchError) { try start(source, text, begin) } catch { refuse(source.place, error, text) }
       }
     }
   }
@@ -227,7 +228,7 @@ package final class PatchRegistry: Sendable {
     entries.withLock { $0.contains { $0.patch != nil && ($0.header.maxShare ?? share ?? $0.patch?.environment.rights?.budgets.share) != nil } }
   }
 
-  private func start(_ source: PatchSource, _ begin: UInt64) throws(PatchError) {
+  private func start(_ source: PatchSource, _ text: Int, _ begin: UInt64) throws(PatchError) {
     try canary?.check(source)
     // A patch that came first may use it as a preset.
     let used = PresetShelf.shared.patch(source.id)
@@ -236,7 +237,7 @@ package final class PatchRegistry: Sendable {
     let patch = try Patch(source, log: log, staged: used != nil, config: config, rights: rights(source), globals: PatchAPI.register)
     try run(patch, source)
     if let used { take(patch, from: used) }
-    enter(patch, source, begin)
+    enter(patch, source, text, begin)
   }
 
   /// Runs a patch's text and, for `scripthost test`, the files of its tests. One that fails leaves neither hooks nor tests behind.
@@ -355,6 +356,8 @@ package final class PatchRegistry: Sendable {
   ///   - yields: whether the patch at another place makes room for one of its id.
   private func replace(_ place: PatchFiles.Place, _ known: String?, yields: (PatchFiles.Place) -> Bool) -> Result<PatchInfo, PatchError> {
     let begin = now()
+    // Before it is read: what is saved while it loads is another text, which the next comparison finds.
+    let text = PatchFiles.text(of: place)
     do throws(PatchError) {
       let source = try read(place)
       if source.header.id != nil, let other = entries.withLock({ $0.first { $0.id == source.id && $0.patch != nil && $0.place != place } }),
@@ -373,9 +376,8 @@ package final class PatchRegistry: Sendable {
       if let used { take(patch, from: used) }
       // What is switched off stays so.
       let isEnabled = if case .disabled? = former?.state { false } else { true }
-      return .success(enter(patch, source, begin, replacing: former, isEnabled: isEnabled))
+      return .success(enter(patch, source, text, begin, replacing: former, isEnabled: isEnabled))
     } catch {
-      let text = PatchFiles.text(of: place)
       let isThere =
         known.flatMap {
           update($0) { entry in
@@ -384,7 +386,7 @@ package final class PatchRegistry: Sendable {
           }
         }?.patch != nil
       tell(error, isThere ? "; the one before stays" : "")
-      if !isThere { note(place, error) }
+      if !isThere { note(place, error, text) }
       return .failure(error)
     }
   }
@@ -432,12 +434,12 @@ package final class PatchRegistry: Sendable {
 
   @discardableResult
   private func enter(
-    _ patch: Patch, _ source: PatchSource, _ begin: UInt64, replacing former: Entry? = nil, isEnabled: Bool = true
+    _ patch: Patch, _ source: PatchSource, _ text: Int, _ begin: UInt64, replacing former: Entry? = nil, isEnabled: Bool = true
   ) -> PatchInfo {
     var entry = Entry(id: patch.id, place: source.place, header: source.header, state: former?.state ?? .loaded, patch: patch)
     if case .disabled = entry.state {} else { entry.state = .loaded }
     entry.generation = (former?.generation ?? 0) + 1
-    entry.text = PatchFiles.text(of: source.place)
+    entry.text = text
     // With the list's lock: who asks sees the list and the hooks as they were, or as they are.
     let end = entries.withLock { entries in
       let end = patch.installation.goLive(replacing: former?.patch?.installation, isEnabled: isEnabled, settled: patch.id)
@@ -467,13 +469,14 @@ package final class PatchRegistry: Sendable {
     return roots.withLock { $0.contains { $0 == own || $0 == own.parent || $0 == place.path } }
   }
 
-  private func refuse(_ place: PatchFiles.Place, _ error: PatchError) {
+  /// - Parameter text: what the place had before it was read; nil: what it has now.
+  private func refuse(_ place: PatchFiles.Place, _ error: PatchError, _ text: Int? = nil) {
     tell(error, "")
-    note(place, error)
+    note(place, error, text ?? PatchFiles.text(of: place))
   }
 
   /// Keeps in the list what was not loaded, and why: by the id in its header, where that can be read.
-  private func note(_ place: PatchFiles.Place, _ error: PatchError) {
+  private func note(_ place: PatchFiles.Place, _ error: PatchError, _ text: Int) {
     let source = try? PatchFiles.source(at: place)
     entries.withLock { entries in
       entries.removeAll { $0.patch == nil && $0.place == place }
@@ -484,7 +487,7 @@ package final class PatchRegistry: Sendable {
         default: .refused(error.description)
         }
       entries.append(
-        Entry(id: source?.id ?? place.name, place: place, header: source?.header ?? PatchHeader(), state: state, text: PatchFiles.text(of: place)))
+        Entry(id: source?.id ?? place.name, place: place, header: source?.header ?? PatchHeader(), state: state, text: text))
     }
   }
 

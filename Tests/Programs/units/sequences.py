@@ -200,6 +200,18 @@ for number in range(count):
 
     until(is_empty, f"the end of sequence {number}")
 check(f"{count} random sequences of {steps} steps (seed {seed}), by socket, command, console and watcher: the live hooks are those of the model after each", failure is None, *(failure or ()))
+if failure is None:
+    # While a text loads that runs for ever, until its budget ends, the next one is saved.
+    path = os.path.join(watched, "w1.lua")
+    save(path, text("w1", [("tax(_:)", "after")], "slow"))
+    time.sleep(0.3)
+    save(path, text("w1", [("price(_:)", "before")], "good"))
+    end = time.monotonic() + LIMIT
+    while not (now := found()) and time.monotonic() < end:
+        time.sleep(0.05)
+    check("what is saved while another text loads is loaded after it", now == [("Server.Shop.price(_:)", "before", "w1", True)], now)
+    os.unlink(path)
+    until(lambda: not found(), "the end of the saved patch")
 report = host.command("report")
 check("no call answered anything but what the patches say", " wrong 0 " in report, report)
 control.close()
