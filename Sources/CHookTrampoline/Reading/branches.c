@@ -58,34 +58,33 @@ bool hkt_may_return(const uint8_t *code, uint64_t size, uint64_t address) {
 
 // MARK: Who names a function
 
-/// Sorted addresses, and a table of bits that tells most of the others at once.
+/// Sorted addresses, of which there is one at least, and a bit for each address from the first to the last one.
 typedef struct Targets {
   const uint64_t *addresses;
   size_t count;
-  uint8_t *bits;  // NULL: without
-  uint64_t mask;  // of the number of a bit
+  uint64_t span;
+  uint8_t *bits;  // NULL: they are looked for among the addresses
 } Targets;
 
-/// The bit of an address in the filter of targets.
-static uint64_t bit_of(const Targets *targets, uint64_t address) { return (address ^ address >> 4 ^ address >> 21) & targets->mask; }
+/// What targets may span with a table of bits (bytes): 32 MiB of table.
+static const uint64_t longest_span = UINT64_C(256) << 20;
 
 /// To be freed with `free(bits)`. Without memory it is slower.
 static Targets make_targets(const uint64_t *addresses, size_t count) {
-  uint64_t size = 4096;
-  while (size < count * 16 && size < 1 << 24) size *= 2;
-  Targets targets = {addresses, count, calloc(size / 8, 1), size - 1};
+  Targets targets = {addresses, count, addresses[count - 1] - addresses[0], NULL};
+  if (targets.span < longest_span) targets.bits = calloc(targets.span / 8 + 1, 1);
   for (size_t i = 0; targets.bits != NULL && i < count; i++) {
-    uint64_t bit = bit_of(&targets, addresses[i]);
+    uint64_t bit = addresses[i] - addresses[0];
     targets.bits[bit / 8] |= (uint8_t)(1 << bit % 8);
   }
   return targets;
 }
 
-/// The address is one of the targets, which are sorted: the filter leaves most others out first.
+/// The address is one of the targets.
 static inline bool is_target(const Targets *targets, uint64_t address) {
-  if (address < targets->addresses[0] || address > targets->addresses[targets->count - 1]) return false;
-  uint64_t bit = bit_of(targets, address);
-  if (targets->bits != NULL && (targets->bits[bit / 8] >> bit % 8 & 1) == 0) return false;
+  uint64_t bit = address - targets->addresses[0];
+  if (bit > targets->span) return false;
+  if (targets->bits != NULL) return (targets->bits[bit / 8] >> bit % 8 & 1) != 0;
   size_t low = 0, high = targets->count;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -111,14 +110,14 @@ static inline bool is_short_jump(uint8_t opcode) { return opcode == 0xEB || (opc
 
 bool hkt_is_short_jump(uint8_t opcode) { return is_short_jump(opcode); }
 
-static inline size_t find(uint64_t (*named_at)(const uint8_t *, uint64_t), const uint8_t *code, uint64_t size, uint64_t address,
-                          const uint64_t *targets, size_t count, HKTBranch *found, size_t capacity) {
+size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
+                     size_t capacity) {
   size_t n = 0;
   if (count == 0) return 0;
   Targets all = make_targets(targets, count);
   for (uint64_t i = 0; i + 2 <= size; i++) {
     bool is_short = is_short_jump(code[i]);
-    uint64_t at = is_short ? i + 1 : named_at(code, i), end = at + (is_short ? 1 : 4);
+    uint64_t at = is_short ? i + 1 : use_at(code, i), end = at + (is_short ? 1 : 4);
     if (at == 0 || end > size) continue;
     int32_t distance = (int8_t)code[at];
     if (!is_short) memcpy(&distance, code + at, 4);
@@ -129,16 +128,6 @@ static inline size_t find(uint64_t (*named_at)(const uint8_t *, uint64_t), const
   }
   free(all.bits);
   return n;
-}
-
-size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
-                         HKTBranch *found, size_t capacity) {
-  return find(branch_at, code, size, address, targets, count, found, capacity);
-}
-
-size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
-                     size_t capacity) {
-  return find(use_at, code, size, address, targets, count, found, capacity);
 }
 
 bool hkt_has_instruction(const uint8_t *code, uint64_t size, uint64_t wanted) {

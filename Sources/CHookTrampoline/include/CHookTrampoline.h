@@ -79,6 +79,7 @@ void hkt_trampoline(void);
 #include "HKTEntryMemory.h"
 #include "HKTCallSites.h"
 #include "HKTOwnership.h"
+#include "HKTFrameRule.h"
 #include "HKTThunk.h"
 
 #endif

@@ -42,12 +42,8 @@ typedef struct HKTBranch {
 /// Two bytes that begin with this read as a jump: often they are part of something else (hkt_has_instruction).
 bool hkt_is_short_jump(uint8_t opcode);
 
-/// Byte sequences in a code range that read as a direct call or jump to one of the (sorted) targets. It may find more
-/// than there are, never fewer. Answers how many; stores the first `capacity`.
-size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
-                         HKTBranch *found, size_t capacity);
-
-/// Finds branches and what reads as `lea target(%rip), register` besides.
+/// Byte sequences in a code range that read as a direct call or jump to one of the (sorted) targets, or as `lea target(%rip), register`.
+/// It may find more than there are, never fewer. Answers how many; stores the first `capacity`.
 size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
                      size_t capacity);
 

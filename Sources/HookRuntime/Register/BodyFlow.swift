@@ -25,7 +25,6 @@ final class Flows {
   lazy var reader = MetadataReader(file: file)
   /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
   private var taken: [SlotQuestion: (asked: UInt64, found: UInt64)] = [:]
-  private lazy var callers = CodeReferences(.branches, of: { functionAddresses(symbols) }, in: file, symbols)
   /// What imported functions take, by name.
   private var imported: [String: UInt64] = [:]
   let planner = CallPlanner()
@@ -39,16 +38,18 @@ final class Flows {
   var believesInterfaces = true
   private var depth = 0
 
-  /// The image's records, under the same lock.
+  /// What names the image's functions, and its records, under the same lock.
+  private let references: () -> CodeReferences
   let records: () -> MetadataSymbols
 
   /// Where the image lies in memory, from where its file says.
   private let bias: UInt64
 
-  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, records: @escaping () -> MetadataSymbols) {
+  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, references: @escaping () -> CodeReferences, records: @escaping () -> MetadataSymbols) {
     self.bias = bias
     self.file = file
     self.symbols = symbols
+    self.references = references
     self.records = records
   }
 
@@ -303,7 +304,7 @@ final class Flows {
   /// Direct calls and jumps to the function, with the functions they are in; nil when one of them lies in no known function.
   func sites(to address: UInt64) -> [(function: ImageSymbol, at: UInt64)]? {
     var found: [(ImageSymbol, UInt64)] = []
-    for site in callers.sites(to: address) {
+    for site in references().branches(to: address) {
       guard let function = symbols.symbol(containing: site), function.size > 0 else { return nil }
       found.append((function, site))
     }
@@ -342,16 +343,15 @@ final class Flows {
       ? String(decoding: rest.dropLast(2), as: UTF8.self) : name
   }
 
-  /// Calls and jumps to functions, and what takes their addresses.
-  private lazy var uses = CodeReferences(.entrances, of: { functionAddresses(symbols) }, in: file, symbols)
   private var handedOver: [UInt64: Bool] = [:]
 
   /// A function hands the address of the one at `address` to what it was merged into, which calls it as the function did: with nothing set that
   /// the callee does not look at.
   fileprivate func isHandedToMerged(_ address: UInt64) -> Bool {
     if let known = handedOver[address] { return known }
-    let found = uses.sites(to: address).contains { site in
-      guard file.bytes(at: site, count: 1)?.first == Self.lea, let function = symbols.symbol(containing: site), function.size > 0,
+    let references = references()
+    let found = references.sites(to: address).contains { site in
+      guard references.takesAddress(site), let function = symbols.symbol(containing: site), function.size > 0,
         let code = file.bytes(at: function.address, count: Int(function.size))?.baseAddress,
         let exits = CodeExits.find(code, size: UInt64(function.size), address: function.address, most: Self.mostExits)
       else { return false }
@@ -360,7 +360,6 @@ final class Flows {
     handedOver[address] = found
     return found
   }
-  private static let lea: UInt8 = 0x8D
   private static let mostExits = 64
 
   /// Functions with direct calls of, or jumps to, the function at the file's address; nil when some lie in no known function.

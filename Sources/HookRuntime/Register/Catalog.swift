@@ -22,9 +22,11 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var asyncParts = AsyncParts(symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
-  private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
-  lazy var flows = Flows(file, symbols, bias: bias, records: { [unowned self] in metadataSymbols })
-  private(set) lazy var entrances = Entrances(file, symbols)
+  /// What names the image's functions in its code; behind `lock`.
+  private lazy var references = CodeReferences(.functions, of: { functionAddresses(symbols) }, in: file, symbols)
+  private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded, references: { [unowned self] in references })
+  lazy var flows = Flows(file, symbols, bias: bias, references: { [unowned self] in references }, records: { [unowned self] in metadataSymbols })
+  private(set) lazy var entrances = Entrances(file, references)
   /// What was found out of families, by their keys, with the number of bodies they had; modules that the debug information describes.
   /// `lock` guards it.
   var doubtsKnown: [String: (bodies: Int, doubts: [Doubt])] = [:]

@@ -6,15 +6,11 @@ internal import CHookTrampoline
 
 /// A list of references, made or read whole. A value; its memory belongs to `owner`.
 struct CodeReferences {
-  /// What counts as naming a function.
+  /// What is named: by direct calls and jumps, and by addresses taken relative to the instruction.
   enum Kind: String {
-    /// Direct calls and jumps.
-    case branches
-    /// Those, and addresses taken relative to the instruction.
-    case uses
-    /// As of `uses`, of all functions.
-    case entrances
-    /// As of `uses`, of code without a name that functions only jump to.
+    /// All functions.
+    case functions
+    /// Code without a name that functions only jump to.
     case nameless
   }
 
@@ -25,7 +21,7 @@ struct CodeReferences {
   private let symbols: SymbolTable
 
   /// Part of the key: raise when the layout, or what is found, changes.
-  private static let format: UInt64 = 1
+  private static let format: UInt64 = 2
 
   /// - Parameter targets: addresses of functions, ascending, each once; the same for each kind wherever the image's symbols are.
   init(_ kind: Kind, of targets: () -> [UInt64], in file: ELFFile, _ symbols: SymbolTable) {
@@ -41,7 +37,7 @@ struct CodeReferences {
     }
     let found = GrowingBuffer<UInt64>(capacity: 1024)
     let addresses = targets()
-    for section in file.sections where section.isExecutable { Self.scan(section, of: file, for: kind, addresses, base, into: found) }
+    for section in file.sections where section.isExecutable { Self.scan(section, of: file, for: addresses, base, into: found) }
     var sorted = found.elements
     sorted.sort()
     if let name { symbols.indexDirectory.write(name, key: key, payload: UnsafeRawBufferPointer(found.elements)) }
@@ -59,16 +55,15 @@ struct CodeReferences {
   }
 
   private static func scan(
-    _ section: ELFFile.Section, of file: ELFFile, for kind: Kind, _ targets: [UInt64], _ base: UInt64, into found: GrowingBuffer<UInt64>
+    _ section: ELFFile.Section, of file: ELFFile, for targets: [UInt64], _ base: UInt64, into found: GrowingBuffer<UInt64>
   ) {
     guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { return }
-    let find = kind == .branches ? hkt_find_branches : hkt_find_uses
     // What a section of this size has at most in most programs; where it has more, once again with room for all.
     var room = max(1024, code.count / 64)
     while true {
       var count = 0
       let branches = [HKTBranch](unsafeUninitializedCapacity: room) { buffer, made in
-        count = find(start, UInt64(code.count), section.address, targets, targets.count, buffer.baseAddress, room)
+        count = hkt_find_uses(start, UInt64(code.count), section.address, targets, targets.count, buffer.baseAddress, room)
         made = min(count, room)
       }
       guard count <= room else {
@@ -79,14 +74,6 @@ struct CodeReferences {
         found.append((branch.to - base) << 32 | (branch.from - base))
       }
       return
-    }
-  }
-
-  /// Calls `body` with where each reference is and what it names; both are addresses of the file.
-  func forEach(_ body: (_ from: UInt64, _ to: UInt64) -> Void) {
-    for entry in entries {
-      let from = base + (entry & 0xffff_ffff)
-      if isInstruction(from) { body(from, base + entry >> 32) }
     }
   }
 
@@ -102,6 +89,13 @@ struct CodeReferences {
     }
     return entries[low...].prefix { $0 >> 32 == wanted }.map { base + ($0 & 0xffff_ffff) }.filter(isInstruction)
   }
+
+  /// Those of `sites(to:)` that call the function or jump to it.
+  func branches(to address: UInt64) -> [UInt64] { sites(to: address).filter { !takesAddress($0) } }
+
+  /// What `sites(to:)` found at `site` takes the function's address.
+  func takesAddress(_ site: UInt64) -> Bool { file.bytes(at: site, count: 1)?.first == Self.lea }
+  private static let lea: UInt8 = 0x8D
 
   /// Two bytes that read as a short jump are often part of another instruction.
   private func isInstruction(_ from: UInt64) -> Bool {

@@ -199,13 +199,13 @@ extension ImageCatalog {
   }
 }
 
-/// Which addresses of functions an image's code and data name. Made, or read from the index, at the first question.
+/// Which addresses of functions an image's code and data name.
 struct Entrances {
   private let uses: CodeReferences
   private var inData: Set<UInt64> = []
 
-  init(_ file: ELFFile, _ symbols: SymbolTable) {
-    uses = CodeReferences(.entrances, of: { functionAddresses(symbols) }, in: file, symbols)
+  init(_ file: ELFFile, _ uses: CodeReferences) {
+    self.uses = uses
     let code = file.sections.filter(\.isExecutable).map { $0.address..<$0.address + $0.size }
     file.relocations.forEachAddress { address in if code.contains(where: { $0.contains(address) }) { inData.insert(address) } }
   }

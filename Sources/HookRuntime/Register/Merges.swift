@@ -11,12 +11,13 @@ final class Merges {
   private let symbols: SymbolTable
   private let bias: UInt64
   private let isLoaded: Bool
+  /// What names the image's functions, under the same lock.
+  private let references: () -> CodeReferences
   private var parser = SymbolParser()
   private let planner = CallPlanner()
   private lazy var reader = MetadataReader(file: file)
   /// File addresses of the merged bodies.
   private lazy var merged = Set(symbols.lazy.filter { Self.isMerged($0) }.map(\.address))
-  private lazy var references = CodeReferences(.uses, of: { self.merged.sorted() }, in: file, symbols)
   /// File addresses of the functions that name merged bodies.
   private lazy var mergesNamed = findMergesNamed()
   /// Merged bodies whose addresses are in the image's data.
@@ -25,11 +26,12 @@ final class Merges {
   private var uses: [UInt64: Use?] = [:]
   private var relativesByName: [String: [ImageSymbol]]?
 
-  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, isLoaded: Bool) {
+  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, isLoaded: Bool, references: @escaping () -> CodeReferences) {
     self.file = file
     self.symbols = symbols
     self.bias = bias
     self.isLoaded = isLoaded
+    self.references = references
   }
 
   /// Who goes to a merged body.
@@ -184,7 +186,7 @@ final class Merges {
 
   private func findUse(of target: UInt64) -> Use? {
     guard merged.contains(target) else { return nil }
-    let sites = references.sites(to: target)
+    let sites = references().sites(to: target)
     guard !sites.isEmpty || pointedTo.contains(target) else { return nil }
     var use = Use()
     for site in sites { note(site, target, &use) }
@@ -195,7 +197,10 @@ final class Merges {
 
   private func findMergesNamed() -> Set<UInt64> {
     var found: Set<UInt64> = []
-    references.forEach { site, _ in if let function = symbols.symbol(containing: site) { found.insert(function.address) } }
+    let references = references()
+    for site in merged.lazy.flatMap({ references.sites(to: $0) }) {
+      if let function = symbols.symbol(containing: site) { found.insert(function.address) }
+    }
     return found
   }
 

@@ -51,12 +51,23 @@ package enum NearestNames {
       }
     }
     let begin = spelled.joined(separator: ".")
-    if names.contains(begin) { return [] }
     let rest = parts[spelled.count...].joined(separator: ".")
+    if names.contains(begin) { return memberGlobs(of: begin, like: rest, in: images, most: most) }
     let elsewhere = whole[begin]?.sorted() ?? []
     let near = elsewhere.isEmpty ? EditDistance.closest(Array(names), to: begin, most: most) : Array(elsewhere.prefix(most))
     if !near.isEmpty { return near.map { $0 + "." + rest } }
     return EditDistance.closest(Array(whole.keys), to: begin, most: 1).flatMap { whole[$0]!.sorted() }.prefix(most).map { $0 + "." + rest }
+  }
+
+  /// Globs of a type's members whose spelled-out beginning may have been meant: `Shop.Cart.total*` for `Shop.Cart.totla*`.
+  private static func memberGlobs(of type: String, like glob: String, in images: [ImageCatalog], most: Int) -> [String] {
+    let spelled = glob.prefix { $0 != "*" && $0 != "(" }
+    guard spelled.count > 1, !glob.contains(".") else { return [] }
+    let members = images.filter { !OurImages.hold($0.path) }.flatMap { $0.families(matching: SelectorPattern(type + ".*")) }
+      .map { $0.selector.dropStatic().dropFirst(type.count + 1).prefix { $0 != "(" } }
+    // A name that begins as another one is spelled may be longer or shorter by one letter.
+    let beginnings = [0, -1, 1].flatMap { more in members.map { String($0.prefix(spelled.count + more)) } }
+    return EditDistance.closest(beginnings, to: String(spelled), most: most).map { "\(type).\($0)\(glob.dropFirst(spelled.count))" }
   }
 
   /// Members of a type whose name is close to `member`; static ones begin with `static`.

@@ -109,6 +109,7 @@ private struct Images {
   private var ours = ""
   private var isSwift: [String: Bool] = [:]
   private var names: [String: CodeNames] = [:]
+  private var tables: [String: FrameTables?] = [:]
 
   mutating func refresh() {
     let count = LoadedImages.changeCount
@@ -124,22 +125,85 @@ private struct Images {
 
   /// What is proven of a stack, innermost first.
   mutating func frames(_ stack: UnsafePointer<CCrashThreadStack>) -> [UInt] {
-    var found = [UInt(stack.pointee.counter)] + innermostCallers(stack)
-    withUnsafeBytes(of: stack.pointee.return_to) { bytes in
-      for index in 0..<Int(stack.pointee.record_count) {
-        let address = UInt(bytes.load(fromByteOffset: index * 8, as: UInt64.self))
-        if isReturn(address) {
-          if found.last != address { found.append(address) }
-        } else if image(address) != nil {
-          // Not a call: the chain was no chain any more. (Stubs of ours are in no image.)
-          break
-        }
+    let counter = UInt(stack.pointee.counter)
+    var found = [counter]
+    var records = Self.records(stack)
+    if let callers = callersByTables(of: stack), let last = callers.last {
+      found += callers.map(\.counter)
+      // The first record above may be a stale one of a call that is over.
+      records = last.pointer.map { Self.records(from: $0, above: last.stack) } ?? records.filter { $0.at >= last.stack }
+    } else {
+      found += innermostCallers(stack)
+    }
+    for record in records {
+      if isReturn(record.returnAddress) {
+        if found.last != record.returnAddress { found.append(record.returnAddress) }
+      } else if image(record.returnAddress) != nil {
+        // Not a call: the chain was no chain any more. (Stubs of ours are in no image.)
+        break
       }
     }
     return found.filter { address in image(address).map { $0.path != ours } ?? false }
   }
 
-  /// Callers that frame pointers do not tell: of functions that keep none, and of those that have just begun or are about to return.
+  private struct Record {
+    let at: UInt
+    let returnAddress: UInt
+  }
+
+  /// The frame records that were read on the thread, innermost first.
+  private static func records(_ stack: UnsafePointer<CCrashThreadStack>) -> [Record] {
+    withUnsafeBytes(of: stack.pointee.record_at) { places in
+      withUnsafeBytes(of: stack.pointee.return_to) { addresses in
+        (0..<Int(stack.pointee.record_count)).map {
+          Record(
+            at: UInt(places.load(fromByteOffset: $0 * 8, as: UInt64.self)),
+            returnAddress: UInt(addresses.load(fromByteOffset: $0 * 8, as: UInt64.self)))
+        }
+      }
+    }
+  }
+
+  /// The frame records from the one that a frame pointer leads to.
+  private static func records(from pointer: UInt, above stack: UInt) -> [Record] {
+    var found: [Record] = []
+    var (at, least) = (pointer, stack)
+    var words: (next: UInt, back: UInt) = (0, 0)
+    while found.count < CCRASH_STACK_RECORDS, at >= least, at - least < longestFrame, at % 16 == 0, hkt_peek(UInt64(at), &words, 16) {
+      found.append(Record(at: at, returnAddress: words.back))
+      // Async frames are marked.
+      (least, at) = (at + 16, words.next & ~(1 << 60))
+    }
+    return found
+  }
+  private static let longestFrame: UInt = 4 << 20
+
+  /// Who called, from the innermost one to the first whose code keeps frame pointers; nil where the innermost code does, or where its image
+  /// has no tables that tell.
+  private mutating func callersByTables(of stack: UnsafePointer<CCrashThreadStack>) -> [FrameTables.Frame]? {
+    // Of a thread that sleeps the kernel does not tell the frame pointer.
+    let pointer = stack.pointee.frame
+    var frame = FrameTables.Frame(
+      counter: UInt(stack.pointee.counter), stack: UInt(stack.pointee.stack), pointer: pointer == 0 ? nil : UInt(pointer))
+    var found: [FrameTables.Frame] = []
+    while found.count < Self.mostByTables, !keepsFramePointers(frame.counter), let image = image(frame.counter) {
+      let at = UInt64(frame.counter &- image.bias) - (found.isEmpty ? 0 : 1)
+      guard let caller = tables(of: image)?.caller(of: frame, at: at), isReturn(caller.counter) else { break }
+      found.append(caller)
+      frame = caller
+    }
+    return found.isEmpty ? nil : found
+  }
+  private static let mostByTables = 64
+
+  private mutating func tables(of image: LoadedImage) -> FrameTables? {
+    if let known = tables[image.path] { return known }
+    let found = image.file.flatMap { FrameTables($0) }
+    tables[image.path] = .some(found)
+    return found
+  }
+
+  /// Callers that neither frame pointers nor tables tell: of functions that keep none, and of those that have just begun or are about to return.
   private mutating func innermostCallers(_ stack: UnsafePointer<CCrashThreadStack>) -> [UInt] {
     let words = Int(stack.pointee.word_count)
     func word(_ index: Int) -> UInt {

@@ -57,7 +57,7 @@ import Testing
   func short() {
     let targets: [UInt64] = [0x1020]
     var found = [HKTBranch](repeating: HKTBranch(), count: 8)
-    let count = hkt_find_branches(Self.code, UInt64(Self.code.count), 0x1000, targets, 1, &found, found.count)
+    let count = hkt_find_uses(Self.code, UInt64(Self.code.count), 0x1000, targets, 1, &found, found.count)
     #expect(found.prefix(count).map(\.from) == [0x1000, 0x1005, 0x1008, 0x100e])
     #expect(found.prefix(count).map { hkt_is_short_jump(Self.code[Int($0.from - 0x1000)]) } == [false, true, false, true])
     #expect(hkt_has_instruction(Self.code, UInt64(Self.code.count), 0x5))
