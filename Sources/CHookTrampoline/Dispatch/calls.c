@@ -186,7 +186,7 @@ void hkt_call_proceed(HKTCall *call) {
 
 /// The call runs one layer, whatever it is on.
 static inline bool has_one_layer(const HKTCall *call) {
-  return call->layers->count == 1 && call->first == 0 && !call->layers->layer[0].is_conditional;
+  return call->layers->count == 1 && call->first == 0 && !(call->layers->layer[0].special & HKT_LAYER_IS_CONDITIONAL);
 }
 
 /// Runs the original inside the one layer of a call, as run_from does for several.
@@ -351,10 +351,17 @@ enum { NOTED_BEFORE = HKT_BODY_X87 | HKT_BODY_ENDS_SELF };
 /// What `deliver_single` takes from `deliver`, at bodies that are not NOTED_BEFORE: the call was not made by a handler, either.
 static inline bool is_single(const HKTThread *t, const HKTLayers *layers) { return layers->is_single > t->at_work; }
 
+/// Runs the one layer of a call before the original, where its conditions let it.
+static __attribute__((noinline)) void run_special(HKTCall *call, HKTLayer *only) {
+  if (only->special & HKT_LAYER_IS_CONDITIONAL && !hkt_passes_conditions(call, only)) return;
+  if (hkt_is_due(call->thread, only)) hkt_run_measured(call, only, HKT_ENTER);
+  else only->function(call, only->context, HKT_ENTER);
+}
+
 /// Delivers what most calls are, as `deliver` does for all: calls of one layer, which is over before the original, outside of all handlers. What is counted
 /// up and down is written, not read again: each reading would wait for the writing before it. What is 0 is not made 0: the time is in
 /// the stores.
-/// - slot: the hazard slot that protects the layers, or HKT_OUTERMOST, and `at_work` is 1.
+/// - slot: the hazard slot that protects the layers, or HKT_OUTERMOST, and `at_work` is 1: then the body is none that forwards its calls.
 static inline __attribute__((always_inline)) HKTAction deliver_single(
     HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t slot) {
   HKTLayer *only = layers->layer;
@@ -367,18 +374,19 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   if (slot != HKT_OUTERMOST) t->at_work = 1;
   if (only->is_host_work) t->host = 1;
   hkt_count_call(t, body);
-  if (__builtin_expect(!only->is_conditional, 1) || hkt_passes_conditions(&call, only)) {
-    if (__builtin_expect(hkt_is_due(t, only), 0)) hkt_run_measured(&call, only, HKT_ENTER);
-    else only->function(&call, only->context, HKT_ENTER);
-  }
+  if (__builtin_expect(!only->special, 1)) only->function(&call, only->context, HKT_ENTER);
+  else run_special(&call, only);
   if (t->host) t->host = 0;
   if (slot != HKT_OUTERMOST) t->at_work = 0;
   if (*t->errno_place != call.error_number) *t->errno_place = call.error_number;
   if (leaves(&call, HKT_CALL_SPENT | HKT_CALL_MUST_RETURN)) return deliver_changed(&call, slot);
   // What end_delivery does, for a call that holds one slot, kept nothing, and goes on by the jump.
   t->top = call.up;
-  if (slot == HKT_OUTERMOST) leave_outermost(t);
-  else hkt_release_slot(t, slot);
+  if (slot == HKT_OUTERMOST) {
+    leave_outermost(t);
+    return HKT_CONTINUE;
+  }
+  hkt_release_slot(t, slot);
   if (hkt_record_flags(body) & HKT_BODY_FORWARDS) hkt_note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }

@@ -15,7 +15,7 @@ static inline uint32_t hkt_next_layer(HKTCall *call, uint32_t index) {
     if (__builtin_expect(index == call->gap, 0)) index = call->gap_end;
     if (index == layers->count) break;
     HKTLayer *layer = (HKTLayer *)&layers->layer[index];
-    if (__builtin_expect(!layer->is_conditional, 1) || hkt_passes_conditions(call, layer)) break;
+    if (__builtin_expect(!(layer->special & HKT_LAYER_IS_CONDITIONAL), 1) || hkt_passes_conditions(call, layer)) break;
   }
   return index;
 }

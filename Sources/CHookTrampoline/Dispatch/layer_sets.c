@@ -30,7 +30,8 @@ HKTLayers *hkt_layers_new(uint32_t count) {
 void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) {
   // There was no memory for the meter.
   if (!layer.meter) layer.measuring = HKT_MEASURE_NONE;
-  layer.is_conditional = layer.filter || layer.route || layer.state || layer.one_in > 1;
+  bool is_conditional = layer.filter || layer.route || layer.state || layer.one_in > 1;
+  layer.special = (is_conditional ? HKT_LAYER_IS_CONDITIONAL : 0) | (layer.measuring != HKT_MEASURE_NONE ? HKT_LAYER_IS_MEASURED : 0);
   layers->layer[index] = layer;
   layers->phases |= layer.phases;
   if (layer.order & HKT_ORDER_OBJECT) layers->objects++;

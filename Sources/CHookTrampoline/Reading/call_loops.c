@@ -42,6 +42,7 @@ typedef struct Function {
   bool *leads;          // the step is before the loop and leads there
   Values *values;       // before each of these
   uint32_t count;
+  uint64_t room;        // of steps
   int32_t loops;
   bool has_tables;      // of jumps
   HKTPlaces frame;      // registers that lead to the frame: without a frame pointer rbp is one like others
@@ -179,13 +180,20 @@ static bool is_loaded_in(const Function *f, int32_t offset, int32_t loop) {
   return false;
 }
 
-/// No step on the way to the loop, or in it, rules out that calls were made one of it.
+/// Some step of the loop gives the address of a place in the frame away.
+static bool loop_gives_place(const Function *f, int32_t loop) {
+  for (uint32_t i = 0; i < f->count; i++)
+    if (is_in(f, i, loop) && gives_place(f, &f->steps[i])) return true;
+  return false;
+}
+
+/// No step on the way to the loop rules out that calls were made one of it.
 static bool may_be_rounds(const Function *f, int32_t loop) {
   for (uint32_t i = 0; i < f->count; i++) {
     const Step *step = &f->steps[i];
-    if (!is_in(f, i, loop) && !f->leads[i]) continue;
+    if (!f->leads[i]) continue;
     if (gives_place(f, step)) return false;
-    if (f->leads[i] && (is_call(step) || step->stores_elsewhere) && !is_done_in(f, step, loop)) return false;
+    if ((is_call(step) || step->stores_elsewhere) && !is_done_in(f, step, loop)) return false;
   }
   return true;
 }
@@ -214,9 +222,9 @@ static void find_live(Function *f, int32_t loop) {
 /// True where `to` says something else than before.
 static bool join(Values *to, const Values *from) {
   Values old = *to;
+  if (!to->is_reached) memset(to, 0, sizeof *to);
   for (int r = 0; r < REGISTERS; r++) {
     bool is_other = to->is_reached && to->kind[r] & FROM_MEMORY && from->kind[r] & FROM_MEMORY && to->offset[r] != from->offset[r];
-    if (!to->is_reached) to->kind[r] = 0;
     to->offset[r] = is_other ? ANY_OFFSET : from->kind[r] & FROM_MEMORY ? from->offset[r] : to->offset[r];
     to->kind[r] |= from->kind[r];
   }
@@ -244,7 +252,8 @@ static void pass(const Function *f, const Step *step, Values *values) {
 
 /// The values before each step on the way to the loop, and before those of the loop that it leads to.
 static void find_values(Function *f, int32_t loop) {
-  memset(f->values, 0, f->count * sizeof *f->values);
+  for (uint32_t i = 0; i < f->count; i++)
+    if (f->leads[i] || is_in(f, i, loop)) f->values[i].is_reached = false;
   memset(f->values[0].kind, FROM_CALLER, REGISTERS);
   f->values[0].is_reached = true;
   for (bool changes = true; changes;) {
@@ -307,23 +316,25 @@ static bool may_be_arguments(Function *f, int32_t loop) {
 
 // MARK: The answer
 
-static bool has_jump_back(const uint8_t *code, uint64_t size) {
-  for (uint64_t offset = 0; offset < size;) {
+/// How many instructions the code has, at most; 0 where none jumps back.
+static uint64_t count_looping(const uint8_t *code, uint64_t size) {
+  uint64_t count = 0;
+  bool jumps_back = false;
+  for (uint64_t offset = 0; offset < size; count++) {
     HKTQuickDecode seen;
-    if (!hkt_quick_decode(code + offset, size - offset, &seen)) return true;
-    if ((seen.course == HKT_COURSE_CONDITIONAL || seen.course == HKT_COURSE_JUMP) && seen.distance < 0 &&
-        offset + seen.length >= (uint64_t)-(int64_t)seen.distance)
-      return true;
+    if (!hkt_quick_decode(code + offset, size - offset, &seen)) return size;
     offset += seen.length;
+    bool is_jump = seen.course == HKT_COURSE_CONDITIONAL || seen.course == HKT_COURSE_JUMP;
+    jumps_back |= is_jump && seen.distance < 0 && offset >= (uint64_t)-(int64_t)seen.distance;
   }
-  return false;
+  return jumps_back ? count : 0;
 }
 
 static bool read_steps(Function *f) {
   ZydisDecoder decoder = hkt_decoder();
   memset(f->at, 0xff, f->code->size * sizeof *f->at);
   for (uint64_t offset = 0; offset < f->code->size; offset += f->steps[f->count++].length) {
-    if (!hkt_read_step(&decoder, f->code, offset, &f->steps[f->count])) return false;
+    if (f->count == f->room || !hkt_read_step(&decoder, f->code, offset, &f->steps[f->count])) return false;
     f->at[offset] = (int32_t)f->count;
     if (f->steps[f->count].frame_set) f->frame |= HKT_GPR(5);
     f->has_tables |= f->steps[f->count].loads_table;
@@ -339,18 +350,19 @@ static bool may_loop(Function *f) {
   if (!read_steps(f)) return false;
   find_loops(f);
   for (int32_t loop = 1; loop <= f->loops; loop++)
-    if (find_way(f, loop) && may_be_rounds(f, loop) && may_be_arguments(f, loop)) return true;
+    if (!loop_gives_place(f, loop) && find_way(f, loop) && may_be_rounds(f, loop) && may_be_arguments(f, loop)) return true;
   return false;
 }
 
 bool hkt_may_loop_for_calls(const HKTCode *code, const HKTLoopHost *host) {
   enum { LARGEST = 1 << 17 };
-  uint64_t size = code->size;
-  if (size > LARGEST || !has_jump_back(code->bytes, size)) return false;
+  uint64_t room = code->size <= LARGEST ? count_looping(code->bytes, code->size) : 0;
+  if (room == 0) return false;
   Function f = {
-      .code = code, .host = host, .frame = HKT_GPR(4), .steps = calloc(size, sizeof(Step)), .nodes = calloc(size, sizeof(Node)), .at = calloc(size, sizeof(int32_t)),
-      .stack = calloc(size, sizeof(uint32_t)), .path = calloc(size, sizeof(uint32_t)), .live = calloc(size, sizeof(HKTPlaces)),
-      .is_target = calloc(size, sizeof(bool)), .leads = calloc(size, sizeof(bool)), .values = calloc(size, sizeof(Values)),
+      .code = code, .host = host, .room = room, .frame = HKT_GPR(4),
+      .steps = calloc(room, sizeof(Step)), .nodes = calloc(room, sizeof(Node)), .at = malloc(code->size * sizeof(int32_t)),
+      .stack = calloc(room, sizeof(uint32_t)), .path = calloc(room, sizeof(uint32_t)), .live = calloc(room, sizeof(HKTPlaces)),
+      .is_target = calloc(room, sizeof(bool)), .leads = calloc(room, sizeof(bool)), .values = calloc(room, sizeof(Values)),
   };
   bool has_memory = f.steps && f.nodes && f.at && f.stack && f.path && f.live && f.is_target && f.leads && f.values;
   bool found = has_memory && may_loop(&f);

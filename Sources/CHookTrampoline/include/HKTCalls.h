@@ -82,12 +82,18 @@ void hkt_layer_state_end(HKTLayerState *state);
 /// A layer's place in the nest: greater is further out. The top bit is set for layers of one object.
 static const uint64_t HKT_ORDER_OBJECT = 1ull << 63;
 
+/// What is done at the runs of some layers.
+enum {
+  HKT_LAYER_IS_CONDITIONAL = 1,  // filter, route, state or one_in says more than nothing
+  HKT_LAYER_IS_MEASURED = 2,     // all runs, or some of them
+};
+
 typedef struct HKTLayer {
   HKTLayerFunction function;
   void *context;
   uint32_t phases;
   uint8_t is_host_work;    // hooked functions the handler calls pass through unseen
-  uint8_t is_conditional;  // filter, route, state or one_in says more than nothing; set by hkt_layers_set
+  uint8_t special;         // HKT_LAYER_IS_…; set by hkt_layers_set
   uint8_t filter;          // HKTFilter
   uint8_t route;           // HKTRoute: 0 any, otherwise the call must have arrived at a site of that kind
   HKTLayerState *state;    // NULL: its calls are the selector's

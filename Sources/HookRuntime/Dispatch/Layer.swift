@@ -188,7 +188,7 @@ final class InstalledLayer {
     }
     return HKTLayer(
       function: lifetime.spec.function, context: lifetime.spec.context, phases: lifetime.spec.phases,
-      is_host_work: lifetime.spec.isHostWork ? 1 : 0, is_conditional: 0, filter: filter.rawValue,
+      is_host_work: lifetime.spec.isHostWork ? 1 : 0, special: 0, filter: filter.rawValue,
       route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue,
       meter: measuring == HKT_MEASURE_NONE ? nil : lifetime.makeMeter(measuring)?.counts, one_in: oneIn, measuring: measuring.rawValue)
   }

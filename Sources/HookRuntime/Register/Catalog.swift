@@ -134,7 +134,9 @@ package final class ImageCatalog: @unchecked Sendable {
             selector: PrivateNames.stripped(name), declaration: declaration, key: declaration.familyName, imagePath: path, bodies: [body])
         }
       }
-      return order.compactMap { limited && steps.areOver() ? nil : settled(found[$0]!) }
+      // Each reads code.
+      var settling = LimitedWork.Steps(each: 16)
+      return order.compactMap { limited && settling.areOver() ? nil : settled(found[$0]!) }
     }
   }
 

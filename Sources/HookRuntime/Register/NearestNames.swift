@@ -65,8 +65,12 @@ package enum NearestNames {
     guard spelled.count > 1, !glob.contains(".") else { return [] }
     let members = images.filter { !OurImages.hold($0.path) }.flatMap { $0.families(matching: SelectorPattern(type + ".*")) }
       .map { $0.selector.dropStatic().dropFirst(type.count + 1).prefix { $0 != "(" } }
-    // A name that begins as another one is spelled may be longer or shorter by one letter.
-    let beginnings = [0, -1, 1].flatMap { more in members.map { String($0.prefix(spelled.count + more)) } }
+    let wanted = Array(spelled.utf8)
+    let beginnings = members.map { member in
+      // What was meant may be longer by a letter, or shorter.
+      [1, 0, -1].map { String(member.prefix(spelled.count + $0)) }
+        .min { EditDistance.editDistance(wanted, Array($0.utf8), bound: 2) < EditDistance.editDistance(wanted, Array($1.utf8), bound: 2) }!
+    }
     return EditDistance.closest(beginnings, to: String(spelled), most: most).map { "\(type).\($0)\(glob.dropFirst(spelled.count))" }
   }
 

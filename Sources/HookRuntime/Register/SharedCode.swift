@@ -31,9 +31,10 @@ final class SharedCode {
   /// Where a function goes that does nothing but jump: a direct jump, perhaps with a frame set up and taken down before it.
   static func jumpTarget(_ code: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
     var at = 0
-    // endbr64; push rbp, mov rbp rsp, pop rbp
-    for prologue in [[0xF3, 0x0F, 0x1E, 0xFA], [0x55, 0x48, 0x89, 0xE5, 0x5D]] as [[UInt8]]
-    where code[at...].starts(with: prologue) { at += prologue.count }
+    // endbr64
+    if code.count >= 4, code.loadUnaligned(as: UInt32.self) == 0xFA1E_0FF3 { at = 4 }
+    // push rbp, mov rbp rsp, pop rbp
+    if at + 5 <= code.count, code.loadUnaligned(fromByteOffset: at, as: UInt32.self) == 0xE589_4855, code[at + 4] == 0x5D { at += 5 }
     if at + 2 <= code.count, code[at] == 0xEB {
       return address &+ UInt64(at) &+ 2 &+ UInt64(bitPattern: Int64(code.loadUnaligned(fromByteOffset: at + 1, as: Int8.self)))
     }
@@ -74,7 +75,7 @@ final class SharedCode {
     for body in family.bodies where body.size <= Int(Self.longestJump) && body.form != .merged {
       let address = body.address - bias
       guard let code = file.bytes(at: address, count: body.size), let target = Self.jumpTarget(code, at: address),
-        !family.hasBody(at: target + bias), let other = names(namesAt(target), except: family).first, !isCalled(address)
+        !family.hasBody(at: target + bias), !isCalled(address), let other = names(namesAt(target), except: family).first
       else { continue }
       return other
     }
@@ -116,10 +117,10 @@ final class SharedCode {
   private func namesAt(_ address: UInt64) -> [String] { symbols.symbols(at: address).map(\.nameText) }
 
   private func names(_ mangled: [String], except family: Family) -> [String] {
-    let own = Set(family.bodies.map(\.mangledName))
+    let others = mangled.filter { name in !family.bodies.contains { $0.mangledName == name } }
+    if others.isEmpty { return [] }
     var parser = SymbolParser()
-    return mangled.filter { !own.contains($0) }
-      .compactMap { parser.declaration($0) }
+    return others.compactMap { parser.declaration($0) }
       .filter { $0.kind.isSourceFunction || $0.kind.isHookableAccessor }
       .map { PrivateNames.stripped($0.selectorName) }
       .filter { $0 != family.selector }

@@ -7,7 +7,7 @@ extension [(ImageCatalog, Family)] {
   /// The families, methods of types with what conformances' tables have in their stead.
   func withWitnessCopies(limited: Bool) -> Self {
     let isFew = count <= Self.few
-    var steps = LimitedWork.Steps()
+    var steps = LimitedWork.Steps(each: 16)
     return map { image, family in
       if limited, steps.areOver() { return (image, family) }
       let copies = image.witnessCopies(of: family, isOneOfMany: !isFew)

@@ -14,18 +14,18 @@ package enum EditDistance {
     return near.filter { $0.0 == least }.sorted { $0.1 < $1.1 }.prefix(most).map(\.1)
   }
 
-  /// Levenshtein distance, `bound + 1` when it is larger than `bound`.
+  /// How many letters are left out, put in or taken for others, two that changed places being one; `bound + 1` when it is more than `bound`.
   package static func editDistance(_ a: [UInt8], _ b: [UInt8], bound: Int) -> Int {
     if abs(a.count - b.count) > bound { return bound + 1 }
     var row = Array(0...b.count)
+    var above = row, twoAbove = row
     for i in a.indices {
-      var diagonal = row[0]
+      (above, row, twoAbove) = (row, twoAbove, above)
       row[0] = i + 1
       var least = row[0]
       for j in b.indices {
-        let above = row[j + 1]
-        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1))
-        diagonal = above
+        row[j + 1] = min(above[j + 1] + 1, row[j] + 1, above[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { row[j + 1] = min(row[j + 1], twoAbove[j - 1] + 1) }
         least = min(least, row[j + 1])
       }
       if least > bound { return bound + 1 }

@@ -70,7 +70,7 @@ struct SelectorPatternTests {
 @Suite("nearest names")
 struct NearestNamesTests {
   @Test(
-    "distances", arguments: [("abc", "abc", 0), ("abc", "abd", 1), ("abc", "acb", 2), ("", "abc", 3), ("pretyPrint", "prettyPrint", 1)])
+    "distances", arguments: [("abc", "abc", 0), ("abc", "abd", 1), ("abc", "acb", 1), ("qiuet", "quiet", 1), ("", "abc", 3), ("pretyPrint", "prettyPrint", 1)])
   func distance(_ a: String, _ b: String, _ expected: Int) {
     #expect(EditDistance.editDistance(Array(a.utf8), Array(b.utf8), bound: 10) == expected)
   }

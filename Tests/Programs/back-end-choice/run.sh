@@ -63,6 +63,8 @@ explains 'what nothing leads to' ./libKit.so 'Kit.Plain.fixed()' '  chosen     n
 chmod -x libKit.so
 capture near "$scripthost" methods ./libKit.so 'Plain.**'
 says 'a pattern without the module: the one that was meant; a library need not be executable' near.err "did you mean 'Kit.Plain.**'?"
+capture member "$scripthost" methods ./libKit.so 'Kit.Plain.qiuet*'
+says 'a misspelt member with a star: the member' member.err "did you mean 'Kit.Plain.quiet*'?"
 capture ours "$scripthost" trace -e 'Nope.**' -- plutil -help
 check 'a pattern that nothing is like: no module of the host is named' bash -c 'grep -q "Nope" ours.err && ! grep -E "(SwiftMangling|HookRuntime|ScriptHost|LuaBridge|LuaSyntax|Journal)[.]" ours.err'
 explains 'the rest, by entry' ./libTwins.so 'Twins.Left.turn(_:)' '  chosen     entry: calls of every kind enter the function'
