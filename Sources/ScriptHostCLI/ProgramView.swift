@@ -42,6 +42,9 @@ final class ProgramView {
     }
   }
 
+  /// In hexadecimal; empty where the program has none.
+  var buildID: String { catalogs.first(where: \.isMainProgram)?.file.buildIDHex ?? "" }
+
   /// The name of the program's file: what `target.program` is compared with.
   var name: String { files[0].path.split(separator: "/").last.map(String.init) ?? shown }
 

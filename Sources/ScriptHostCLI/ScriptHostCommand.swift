@@ -21,7 +21,7 @@ enum ScriptHostCommand {
 
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
-    .run, .repl, .attach, .ps, .status, .patch, .hooks, .top, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new,
+    .run, .repl, .attach, .ps, .status, .patch, .hooks, .top, .trace, .types, .methods, .find, .explain, .coverage, .check, .pin, .test, .new,
     .stubs, .doc, .events, .logs,
     .crashes, .guards, .safeMode, .export, .query, .report, .doctor, .completion, .manual,
   ]

@@ -80,6 +80,7 @@ void hkt_trampoline(void);
 #include "HKTCallSites.h"
 #include "HKTOwnership.h"
 #include "HKTFrameRule.h"
+#include "HKTCodeDigest.h"
 #include "HKTThunk.h"
 
 #endif

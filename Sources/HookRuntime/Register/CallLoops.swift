@@ -38,7 +38,7 @@ extension ImageCatalog {
 
 extension Body {
   /// Its own code, and that of functions without other callers to which it hands its calls.
-  fileprivate var allCode: [Range<UInt64>] {
+  var allCode: [Range<UInt64>] {
     [address..<address + UInt64(size)] + (way.through.map { [$0] } ?? []) + (passage.map { [$0.code] } ?? [])
   }
 }

@@ -76,6 +76,8 @@ package struct PatchHeader: Sendable, Equatable {
   package var swift: String?
   /// Selectors that must be there.
   package var selectors: [String] = []
+  /// The code that selectors had when the patch was pinned to it: digests (ImageCatalog.codeDigest), in the order they are written in.
+  package var bodies: [Body] = []
   package var phase = PatchPhase.boot
   /// From this time on it is not in force, in seconds since 1970; the text as it was written beside it.
   package var expires: Int64?
@@ -98,6 +100,15 @@ package struct PatchHeader: Sendable, Equatable {
   package var overShare: ShareRule.Consequence?
   /// Whether the file begins with a header, even an empty one.
   package var isWritten = false
+
+  /// A selector whose code is known.
+  package struct Body: Sendable, Equatable {
+    package let selector: String
+    /// 16 hexadecimal digits.
+    package let digest: String
+
+    package init(selector: String, digest: String) { (self.selector, self.digest) = (selector, digest) }
+  }
 
   package init() {}
 
@@ -206,13 +217,26 @@ package struct PatchHeader: Sendable, Equatable {
           "\(place): 'target.build_ids' has build-ids in hexadecimal, at least 8 digits of each, "
             + "found '\(EventText.printable(String(wrong.prefix(64))))'")
       }
+    case ("bodies", .table(let elements)):
+      bodies = try elements.map { selector, element, _ throws(PatchError) in
+        guard !selector.isEmpty, case .string(let digest) = element, Self.isDigest(digest) else {
+          throw .header("\(place): 'target.bodies' has selectors with digests of 16 digits, as 'scripthost pin' writes them")
+        }
+        return Body(selector: selector, digest: digest)
+      }
     case ("version", _):
       throw .header("\(place): 'target.version' cannot be checked, programs say no version; use 'build_ids'")
     case ("program", _): throw .header("\(place): 'target.program' is a text, such as \"swift-format\", found \(wanted.spelled)")
     case ("swift", _): throw .header("\(place): 'target.swift' is a text, such as \"6.3\", found \(wanted.spelled)")
+    case ("bodies", _):
+      throw .header("\(place): 'target.bodies' is a table of selectors with digests, as 'scripthost pin' writes it, found \(wanted.spelled)")
     case ("build_ids", _), ("selectors", _): throw .header("\(place): 'target.\(name)' is a list of texts, found \(wanted.spelled)")
-    default: throw .header("\(place): unknown target field '\(name.prefix(64))'; known are 'program', 'build_ids', 'swift', 'selectors'")
+    default: throw .header("\(place): unknown target field '\(name.prefix(64))'; known are 'program', 'build_ids', 'swift', 'selectors', 'bodies'")
     }
+  }
+
+  private static func isDigest(_ text: String) -> Bool {
+    text.utf8.count == 16 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 
   /// Words of a list of permissions; each is known and stands there once.
@@ -422,7 +446,11 @@ struct LiteralReader {
       if peek == UInt8(ascii: "}") { position += 1; return .table(fields) }
       let start = position
       let startLine = line
-      if let key = name() {
+      if peek == UInt8(ascii: "[") {
+        let key = try quotedKey()
+        if fields.contains(where: { $0.0 == key }) { throw problem("'\(EventText.printable(String(key.prefix(64))))' is given twice") }
+        fields.append((key, try literal(), startLine))
+      } else if let key = name() {
         skipSpace()
         if peek == UInt8(ascii: "=") {
           position += 1
@@ -444,6 +472,20 @@ struct LiteralReader {
         throw problem("expected ',' or '}'")
       }
     }
+  }
+
+  /// `["key"] =`
+  private mutating func quotedKey() throws(PatchError) -> String {
+    position += 1
+    skipSpace()
+    guard let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw problem("expected a text after '['") }
+    let key = try quoted(quote)
+    for wanted in "]=".utf8 {
+      skipSpace()
+      guard peek == wanted else { throw problem("expected '\(Character(Unicode.Scalar(wanted)))' after '\(EventText.printable(String(key.prefix(64))))'") }
+      position += 1
+    }
+    return key
   }
 
   private func escaped(_ letter: UInt8) throws(PatchError) -> UInt8 {

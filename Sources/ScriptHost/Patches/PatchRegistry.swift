@@ -520,11 +520,13 @@ package final class PatchRegistry: Sendable {
       throw .otherTarget("\(source.fileName): made for program '\(wanted)', this is '\(program)'; not loaded")
     }
     let header = source.header
-    if !header.buildIDs.isEmpty, !header.buildIDs.contains(where: buildID.hasPrefix) {
+    let isKnownBuild = header.buildIDs.contains(where: buildID.hasPrefix)
+    // Of another build the code that the patch was pinned to may be the same.
+    if !header.buildIDs.isEmpty, !isKnownBuild, header.bodies.isEmpty {
       throw .otherTarget(
         "\(source.fileName): made for other builds of the program than this, whose build-id is '\(buildID)'; not loaded")
     }
-    if let wanted = header.swift, wanted != Self.swiftRelease, !Self.swiftRelease.hasPrefix(wanted + ".") {
+    if let wanted = header.swift, !Self.isSwiftRelease(wanted) {
       throw .otherTarget("\(source.fileName): made for Swift \(wanted), this program is of Swift \(Self.swiftRelease); not loaded")
     }
     if let time = header.expires, time <= Int64(clamping: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) {
@@ -538,11 +540,14 @@ package final class PatchRegistry: Sendable {
         throw .otherTarget("\(source.fileName): it needs '\(EventText.printable(selector))': \(problem); not loaded")
       }
     }
+    if !isKnownBuild, let why = PinnedBodies.firstChange(header.bodies, find: PinnedBodies.inProcess) {
+      throw .otherTarget("\(source.fileName): \(why); not loaded")
+    }
     return source
   }
 
   /// The Swift release of the host, and so of every program it fits.
-  private static var swiftRelease: String {
+  package static var swiftRelease: String {
     #if compiler(>=6.4)
       "6.4"
     #elseif compiler(>=6.3)
@@ -551,6 +556,9 @@ package final class PatchRegistry: Sendable {
       "6.2"
     #endif
   }
+
+  /// That release, or the beginning of its number: "6" of "6.3".
+  package static func isSwiftRelease(_ wanted: String) -> Bool { wanted == swiftRelease || swiftRelease.hasPrefix(wanted + ".") }
 
   private func now() -> UInt64 { clockNanoseconds(CLOCK_MONOTONIC) }
 }

@@ -44,7 +44,8 @@ extension ScriptReference {
         ScriptOption("version", "string", "For people."), ScriptOption("api", "integer", "1: the API it was written for."),
         ScriptOption(
           "target", "table",
-          "What it is made for: `program`, `build_ids`, `swift` and `selectors` that must be there; elsewhere it is not loaded."),
+          "What it is made for: `program`, `build_ids`, `swift`, `selectors` that must be there and `bodies`, the code of functions as "
+            + "`scripthost pin` writes it; elsewhere it is not loaded."),
         ScriptOption("priority", "integer", "Of its hooks, where they say nothing."),
         ScriptOption("config", "table", "Its settings with their defaults, read as `config`."),
         ScriptOption("phase", "\"boot\"|\"up\"|\"idle\"", "When it is loaded: before `main`, when the program is up, or when it has little to do."),

@@ -130,8 +130,8 @@ private struct Images {
     var records = Self.records(stack)
     if let callers = callersByTables(of: stack), let last = callers.last {
       found += callers.map(\.counter)
-      // The first record above may be a stale one of a call that is over.
-      records = last.pointer.map { Self.records(from: $0, above: last.stack) } ?? records.filter { $0.at >= last.stack }
+      // The first record above the stack pointer may be a stale one, of a call that is over.
+      records = (last.pointer ?? firstRecord(above: last.stack)).map { Self.records(from: $0, above: last.stack) } ?? []
     } else {
       found += innermostCallers(stack)
     }
@@ -177,6 +177,18 @@ private struct Images {
     return found
   }
   private static let longestFrame: UInt = 4 << 20
+
+  /// The first words from there on that may be a frame record: where another one may lie, and an address behind a call.
+  private func firstRecord(above stack: UInt) -> UInt? {
+    var words: (next: UInt, back: UInt) = (0, 0)
+    for at in stride(from: stack + stack % 16, to: stack + Self.furthestRecord, by: 16) {
+      guard hkt_peek(UInt64(at), &words, 16) else { return nil }
+      let next = words.next & ~(1 << 60)
+      if next > at, next - at < Self.longestFrame, next % 16 == 0, isReturn(words.back) { return at }
+    }
+    return nil
+  }
+  private static let furthestRecord: UInt = 4096
 
   /// Who called, from the innermost one to the first whose code keeps frame pointers; nil where the innermost code does, or where its image
   /// has no tables that tell.

@@ -36,11 +36,11 @@ extension Subcommand {
       ("scripthost check banner.lua swift-format", "One patch against a program in PATH."),
       ("scripthost check --json Patches ./server", "All patches of a directory, for tools."),
     ],
-    seeAlso: ["run", "find", "explain"]
+    seeAlso: ["run", "pin", "find", "explain"]
   ) { try checkPatches($0) }
 
   private static func checkPatches(_ arguments: Arguments) throws(Failure) -> Int32 {
-    let (operands, named) = try words(arguments)
+    let (operands, named) = try patchesAndProgram(arguments)
     var program: ProgramView?
     if let named { program = try ProgramView(named, debugDirectories: arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) }) }
     let policy: Policy? = if let path = arguments.path("--policy") { try PolicyFile.read(path) } else { nil }
@@ -68,7 +68,7 @@ extension Subcommand {
   }
 
   /// The patches and the program, if there is one: the first word behind "--", as for commands that start it, or else a last word that is no patch.
-  private static func words(_ arguments: Arguments) throws(Failure) -> (patches: [[UInt8]], program: [UInt8]?) {
+  static func patchesAndProgram(_ arguments: Arguments) throws(Failure) -> (patches: [[UInt8]], program: [UInt8]?) {
     let all = arguments.operands
     if let count = arguments.operandsBeforeDashes, count > 0 {
       return (Array(all.prefix(count)), all.dropFirst(count).first)
@@ -90,6 +90,7 @@ extension Subcommand {
     let header = try? PatchHeader(source: main, fileName: "")
     let unit = CheckedUnit(place: place, id: header?.id ?? place.name, permissions: header?.permissions ?? [], globals: globals)
     var found: [(CheckMessage, RawPath)] = []
+    if let program, let header, let change = PatchCheck.change(of: header, in: program, main) { found.append((change, place.path)) }
     for (path, bytes) in texts {
       for finding in PatchCheck.findings(bytes, path: path, of: unit, program: program, policy: policy) { found.append((finding, path)) }
     }
@@ -117,7 +118,7 @@ extension Subcommand {
   }
 
   /// The patches that the path stands for.
-  private static func places(_ path: RawPath) throws(Failure) -> [PatchFiles.Place] {
+  static func places(_ path: RawPath) throws(Failure) -> [PatchFiles.Place] {
     let shown = EventText.printable(path.description)
     guard path.status() != nil else { throw .notFound("no patch '\(shown)'; check the path") }
     let places: [PatchFiles.Place]

@@ -1,4 +1,5 @@
 // PatchCheck — everything that can be said of a patch before it is loaded: grammar, names, calls, and what they mean in a program.
+internal import Glibc
 internal import HookRuntime
 internal import Journal
 internal import LuaSyntax
@@ -30,9 +31,14 @@ struct PatchCheck {
   ///   - policy: nil: nothing is denied.
   /// - Returns: findings in the order of their places.
   static func findings(_ bytes: [UInt8], path: RawPath, of unit: CheckedUnit, program: ProgramView?, policy: Policy? = nil) -> [CheckMessage] {
+    findings(bytes, path: path, of: unit, binding: program.map { SelectorBinding($0) }, policy: policy)
+  }
+
+  /// - Parameter binding: knows what the script names when this returns.
+  static func findings(_ bytes: [UInt8], path: RawPath, of unit: CheckedUnit, binding: SelectorBinding?, policy: Policy? = nil) -> [CheckMessage] {
     let source = SourceText(bytes)
     let script = Script(source)
-    var check = PatchCheck(source, path, unit, Names(script.block), program, policy)
+    var check = PatchCheck(source, path, unit, Names(script.block), binding, policy)
     if source.bytes.isEmpty {
       check.error(0..<0, "the file is empty")
       return check.findings
@@ -67,14 +73,14 @@ struct PatchCheck {
     Set(texts.flatMap { Names(Script(SourceText($0)).block).globals.filter(\.isAssigned).map(\.name.text) })
   }
 
-  private init(_ source: SourceText, _ path: RawPath, _ unit: CheckedUnit, _ names: Names, _ program: ProgramView?, _ policy: Policy?) {
+  private init(_ source: SourceText, _ path: RawPath, _ unit: CheckedUnit, _ names: Names, _ binding: SelectorBinding?, _ policy: Policy?) {
     self.policy = policy
     self.source = source
     self.path = path
     self.unit = unit
     fileName = String(decoding: path.lastComponent, as: UTF8.self)
-    self.program = program
-    binding = program.map { SelectorBinding($0) }
+    program = binding?.program
+    self.binding = binding
     meanings = Meanings(names, binding)
   }
 
@@ -96,12 +102,44 @@ struct PatchCheck {
       if let wanted = header.program, let program, wanted != program.name {
         error(literal(wanted) ?? 0..<0, "made for program '\(wanted)', this is '\(program.name)'; correct target or check it against the other")
       }
+      checkTarget(header)
     } catch {
       // Its sentence begins with file and line.
       let (line, text) = Self.position(in: error.description, of: fileName)
       let column = line == 0 ? 1 : 1 + (sourceLine(line)?.prefix { $0.isBlankCharacter }.count ?? 0)
       findings.append(CheckMessage(severity: .error, position: SourcePosition(line: max(line, 1), column: column), message: text))
     }
+  }
+
+  /// What a load asks of the program beside its name.
+  private mutating func checkTarget(_ header: PatchHeader) {
+    if let time = header.expires, time <= Int64(Glibc.time(nil)) {
+      warn(literal(header.expiresText) ?? 0..<0, "it expired on \(header.expiresText); it is not loaded any more")
+    }
+    guard let binding, let program else { return }
+    if let first = header.buildIDs.first, header.bodies.isEmpty, !header.buildIDs.contains(where: program.buildID.hasPrefix) {
+      error(literal(first) ?? 0..<0, "made for other builds of the program than this, whose build-id is '\(program.buildID)'")
+    }
+    if let wanted = header.swift, !PatchRegistry.isSwiftRelease(wanted) {
+      error(literal(wanted) ?? 0..<0, "made for Swift \(wanted), this is Swift \(PatchRegistry.swiftRelease)")
+    }
+    for selector in header.selectors {
+      guard case .failure(let problem) = binding.resolve(selector) else { continue }
+      error(literal(selector) ?? 0..<0, "it needs '\(EventText.printable(selector))': \(problem.text)")
+    }
+  }
+
+  /// What is said where code is not what the patch is pinned to.
+  static func change(of header: PatchHeader, in program: ProgramView, _ bytes: [UInt8]) -> CheckMessage? {
+    if header.buildIDs.contains(where: program.buildID.hasPrefix) { return nil }
+    let binding = SelectorBinding(program)
+    for body in header.bodies {
+      guard let why = PinnedBodies.firstChange([body], find: binding.families(of:)) else { continue }
+      let source = SourceText(bytes)
+      let place = Lexer.tokens(source).first { $0.kind == .string && source[$0.range].dropFirst().dropLast() == body.selector }
+      return CheckMessage(severity: .error, position: source.position(of: place?.range.lowerBound ?? 0), message: why)
+    }
+    return nil
   }
 
   private static func position(in sentence: String, of file: String) -> (Int, String) {

@@ -40,6 +40,14 @@ final class SelectorBinding {
     return own
   }
 
+  /// What the selector means; nil where there is nothing of the name.
+  func families(of selector: String) -> [(ImageCatalog, Family)]? {
+    if case .success(let bound) = resolve(selector) { bound.found.map { ($0.image, $0.family) } } else { nil }
+  }
+
+  /// What was found, by the selectors.
+  var bound: [BoundSelector] { known.values.compactMap { try? $0.get() }.sorted { $0.text < $1.text } }
+
   private func look(_ text: String) -> Result<BoundSelector, BindingProblem> {
     let pattern = SelectorPattern(text)
     let found = families(text, pattern)
