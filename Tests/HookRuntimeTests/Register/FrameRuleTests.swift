@@ -33,7 +33,7 @@ import Testing
 
   @Test("damaged tables are read to no end but their own")
   func damaged() throws {
-    var random = SeededGenerator(makeSeed("damaged frame tables"))
+    var random = SeededGenerator(seed: makeSeed("damaged frame tables"))
     let file = try ELFFile(path: "/lib/x86_64-linux-gnu/libm.so.6")
     let sections = try [".eh_frame_hdr", ".eh_frame"].map { try #require(file.section(named: $0)) }
     let whole = try sections.map { Array(try #require(file.bytes(of: $0))) }
