@@ -40,8 +40,9 @@ for r in records:
     first, end = r["start_ns"] + r.get("first_byte_ns", 0), r["start_ns"] + r["duration_ns"]
     # A request with a body may be answered "100 Continue" first.
     for name, mine, theirs in [] if r["method"] in ("POST", "PUT") else [("first byte", first, own[0]["first"]), ("end", end, own[0]["done"])]:
-        # Loaded machines take their time; nothing is received before it is written. Dates and the clock are told apart by less than 1 ms.
-        check(f"{own[0]['path']}: {name} after the server's own time", -1_000_000 <= mine - theirs < 5_000_000_000, (mine - theirs) / 1e6)
+        # Loaded machines take their time; nothing is received before it is written. libcurl counts from its own start, which comes behind the one that
+        # the record has: a loaded machine may put the thread off between the two.
+        check(f"{own[0]['path']}: {name} after the server's own time", -25_000_000 <= mine - theirs < 5_000_000_000, (mine - theirs) / 1e6)
         worst = max(worst, abs(mine - theirs))
     check(f"{own[0]['path']}: phases are in their order", 0 < r.get("queued_ns", 0) and r["queued_ns"] <= r.get("dns_ns", 1 << 62) <= r.get("connect_ns", 1 << 62) <= 1 << 62 and r["first_byte_ns"] <= r["duration_ns"], r)
 print(f"        furthest from the server's clock: {worst / 1e6:.2f} ms")
