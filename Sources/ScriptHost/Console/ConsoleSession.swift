@@ -23,7 +23,9 @@ package final class ConsoleSession: @unchecked Sendable {
     var work: [@Sendable () -> Void] = []
     var isEnded = false
     var isRunning = false
-    var wasInterrupted = false
+    /// Snippets that were handed over, and how many of these were stopped, before they ran or while they did.
+    var snippets = 0
+    var stopped = 0
     /// Where prints go: to the request that runs, or to whoever opened the session.
     var output: (@Sendable (String) -> Void)?
     var standing: (@Sendable (String) -> Void)?
@@ -116,10 +118,10 @@ package final class ConsoleSession: @unchecked Sendable {
   /// Ends the session: a snippet that runs is stopped, what it installed is taken out. Any thread; does not wait.
   /// - Parameter done: called when that is done.
   package func end(then done: @escaping @Sendable () -> Void = {}) {
-    interrupt()
     mutex.lock()
     let isOut = shared.withLock { shared in
       shared.isEnded = true
+      stop(&shared)
       shared.standing = nil
       shared.waiters?.append(done)
       return shared.waiters == nil
@@ -129,13 +131,13 @@ package final class ConsoleSession: @unchecked Sendable {
     if isOut { done() }
   }
 
-  /// Stops the snippet that runs, at its next instructions; code of the program that it called is not stopped. Any thread.
-  package func interrupt() {
-    let isRunning = shared.withLock { shared in
-      if shared.isRunning { shared.wasInterrupted = true }
-      return shared.isRunning
-    }
-    if isRunning { shl_interrupt(environment.state, true) }
+  /// Stops the snippet that runs, at its next instructions, and those that wait for it; code of the program that it called is not stopped. Any
+  /// thread.
+  package func interrupt() { shared.withLock { stop(&$0) } }
+
+  private func stop(_ shared: inout Shared) {
+    shared.stopped = shared.snippets
+    if shared.isRunning { shl_interrupt(environment.state, true) }
   }
 
   // MARK: Snippets
@@ -145,20 +147,27 @@ package final class ConsoleSession: @unchecked Sendable {
 
   /// Runs a snippet; both closures are called on the session's thread.
   package func evaluate(_ text: String, output: @escaping @Sendable (String) -> Void, then answer: @escaping @Sendable (Answer) -> Void) {
+    let number = shared.withLock { shared in
+      shared.snippets += 1
+      return shared.snippets
+    }
     add { [self] in
-      shared.withLock { shared in
+      // Who stops it does so in a turn of the lock, too: before this one it does not run, behind it the state is told.
+      let runs = shared.withLock { shared in
+        guard shared.stopped < number, !shared.isEnded else { return false }
+        shl_interrupt(environment.state, false)
         shared.output = output
         shared.isRunning = true
-        shared.wasInterrupted = false
+        return true
       }
-      shl_interrupt(environment.state, false)
+      guard runs else { return answer(.stopped) }
       let result = asProgram { run(text) }
-      let wasInterrupted = shared.withLock { shared in
+      let wasStopped = shared.withLock { shared in
         shared.output = nil
         shared.isRunning = false
-        return shared.wasInterrupted
+        return shared.stopped >= number
       }
-      if wasInterrupted, case .failed = result { answer(.stopped) } else { answer(result) }
+      if wasStopped, case .failed = result { answer(.stopped) } else { answer(result) }
     }
   }
 

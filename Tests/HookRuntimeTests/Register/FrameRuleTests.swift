@@ -24,7 +24,9 @@ import Testing
       let last = (next.function == row.function ? next.address : row.function.upperBound) - 1
       for counter in [row.address, last] {
         let found = Self.rule(file, counter).map(Self.text) ?? "none"
-        let expected = row.base == "exp" || row.pointer == "exp" ? "none" : "\(row.base) \(row.pointer)"
+        // Of frames that are found by expressions or other registers nothing is said.
+        let isPlain = ["rsp", "rbp"].contains(row.base.prefix(3)) && (row.pointer == "u" || row.pointer.hasPrefix("c"))
+        let expected = isPlain ? "\(row.base) \(row.pointer)" : "none"
         if found != expected { wrong.append("\(String(counter, radix: 16)): \(found), not \(expected)") }
       }
     }

@@ -169,6 +169,32 @@ opened = client.id - 1
 check("a session ends with the request that opened it, too", asked("hooks")["count"] == 1 and asked("stop", request=opened)["ok"])
 until(lambda: asked("hooks")["count"] == 0, "the end of the hook of a request that was stopped")
 
+# A client may go, or ask to stop, before its snippet has begun.
+slowest = 0
+for _ in range(40):
+    going, asking = hosted.control(), hosted.control()
+    going.send(do="console.open", write=True)
+    number = going.line()["session"]
+    asking.ask("console.eval", session=number, text=hook)
+    asking.send(do="console.eval", session=number, text="while true do end")
+    going.close()
+    asking.close()
+    began = time.monotonic()
+    until(lambda: asked("hooks")["count"] == 0, "the end of a session whose client went as a snippet was to begin")
+    slowest = max(slowest, time.monotonic() - began)
+check(f"a client that goes as its snippet begins takes its session along: {slowest:.2f} s", slowest < 10, slowest)
+client.send(do="console.open", write=True)
+number = client.line()["session"]
+late = []
+for _ in range(40):
+    snippet = client.send(do="console.eval", session=number, text="while true do end")
+    client.send(do="console.interrupt", session=number)
+    answers = [client.line(), client.line()]
+    late += [each for each in answers if each["id"] == snippet]
+check("a snippet that is stopped as it begins is stopped", all(each.get("stopped") for each in late), [each for each in late if not each.get("stopped")])
+check("and the next one runs", asked("console.eval", session=number, text="300 + 21")["text"] == "321")
+asked("console.close", session=number)
+
 # MARK: What hooks print while nothing runs
 
 TRACED = "Server.Shop.name(_:)\t"

@@ -53,7 +53,7 @@ struct PatchHeaderTests {
     ("patch { config = 5 }", "p.lua:1: 'config' is a table of settings, such as { digits = 2 }, found the number 5"),
     ("patch { config = { 1 } }", "p.lua:1: the settings in 'config' are named, such as config = { digits = 2 }"),
     ("patch { priority = 1.5 }", "p.lua:1: 'priority' is a whole number, such as 10, found the number 1.5"),
-    ("patch { target = { build = \"x\" } }", "p.lua:1: unknown target field 'build'; known are 'program', 'build_ids', 'swift', 'selectors'"),
+    ("patch { target = { build = \"x\" } }", "p.lua:1: unknown target field 'build'; known are 'program', 'build_ids', 'swift', 'selectors', 'bodies'"),
   ]
 
   @Test("builds, Swift, selectors, phase and end")
