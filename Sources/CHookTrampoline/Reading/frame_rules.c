@@ -141,11 +141,12 @@ static bool read_common(const HKTSection *frames, uint64_t offset, Common *commo
 
 // MARK: The rule
 
-enum { RBP = 6, RSP = 7, NEITHER = 255, DEPTH = 8 };
+enum { RBP = 6, RSP = 7, BACK = 16, NEITHER = 255, DEPTH = 8 };
 
 typedef struct Row {
   uint8_t base;  // RBP, RSP, or NEITHER where the frame is at something computed
   bool is_saved;
+  bool is_back_elsewhere;  // the return address is not where calls leave it, or there is none
   int64_t distance, frame_pointer;
 } Row;
 
@@ -157,9 +158,16 @@ typedef struct Rows {
 static void set_base(Row *row, uint64_t column) { row->base = column == RBP || column == RSP ? (uint8_t)column : NEITHER; }
 
 static void set_saved(Row *row, uint64_t column, bool is_saved, int64_t at) {
+  if (column == BACK) row->is_back_elsewhere = !is_saved || at != -8;
   if (column != RBP) return;
   row->is_saved = is_saved;
   row->frame_pointer = at;
+}
+
+/// What held at the start of functions holds again for the register.
+static void restore(Rows *rows, uint64_t column) {
+  if (column == BACK) rows->now.is_back_elsewhere = rows->first.is_back_elsewhere;
+  else set_saved(&rows->now, column, rows->first.is_saved, rows->first.frame_pointer);
 }
 
 /// Runs the instructions as far as the one `wanted` bytes behind the function's start. false: there is one that is not known.
@@ -171,7 +179,7 @@ static bool run(Reader reader, const Common *common, uint64_t wanted, Rows *rows
     switch (code & 0xc0) {
       case 0x40: place += low * common->code_unit; break;
       case 0x80: set_saved(now, low, true, (int64_t)read_number(&reader, false) * common->data_unit); break;
-      case 0xc0: set_saved(now, low, rows->first.is_saved, rows->first.frame_pointer); break;
+      case 0xc0: restore(rows, low); break;
       default:
         switch (code) {
           case 0x00: break;  // nop
@@ -183,10 +191,13 @@ static bool run(Reader reader, const Common *common, uint64_t wanted, Rows *rows
             set_saved(now, column, true, (int64_t)read_number(&reader, false) * common->data_unit);
             break;
           }
-          case 0x06: set_saved(now, read_number(&reader, false), rows->first.is_saved, rows->first.frame_pointer); break;
-          case 0x07:  // undefined: nobody knows
-            if (read_number(&reader, false) == RBP) return false;
+          case 0x06: restore(rows, read_number(&reader, false)); break;
+          case 0x07: {  // undefined: nobody knows; of the return address, nobody called
+            uint64_t column = read_number(&reader, false);
+            if (column == RBP) return false;
+            set_saved(now, column, false, 0);
             break;
+          }
           case 0x08: set_saved(now, read_number(&reader, false), false, 0); break;
           case 0x0a:
             if (rows->depth == DEPTH) return false;
@@ -206,10 +217,13 @@ static bool run(Reader reader, const Common *common, uint64_t wanted, Rows *rows
             now->base = NEITHER;
             skip(&reader, read_number(&reader, false));
             break;
-          case 0x10: case 0x16:  // a register is at, or is, what an expression says
-            if (read_number(&reader, false) == RBP) return false;
+          case 0x10: case 0x16: {  // a register is at, or is, what an expression says
+            uint64_t column = read_number(&reader, false);
+            if (column == RBP) return false;
+            set_saved(now, column, false, 0);
             skip(&reader, read_number(&reader, false));
             break;
+          }
           case 0x11: {
             uint64_t column = read_number(&reader, false);
             set_saved(now, column, true, (int64_t)read_number(&reader, true) * common->data_unit);
@@ -242,7 +256,7 @@ bool hkt_frame_rule(const HKTSection *index, const HKTSection *frames, uint64_t 
   Rows rows = {.now = {.base = NEITHER}};
   if (!run(common.start, &common, UINT64_MAX, &rows)) return false;
   rows.first = rows.now;
-  if (!run(reader, &common, counter - start, &rows) || rows.now.base == NEITHER) return false;
+  if (!run(reader, &common, counter - start, &rows) || rows.now.base == NEITHER || rows.now.is_back_elsewhere) return false;
   *rule = (HKTFrameRule){rows.now.base == RBP, rows.now.is_saved, rows.now.distance, rows.now.frame_pointer};
   return true;
 }

@@ -87,6 +87,11 @@ package final class ConsoleSession: @unchecked Sendable {
       guard let next = next() else { break }
       next()
     }
+    // Who still waits gets an answer: snippets that they are stopped.
+    for rest in shared.withLock({ shared in
+      defer { shared.work = [] }
+      return shared.work
+    }) { rest() }
     environment.installation.remove()
     gate.record("console closed")
     let waiters = shared.withLock { shared in
@@ -100,7 +105,7 @@ package final class ConsoleSession: @unchecked Sendable {
     mutex.lock()
     defer { mutex.unlock() }
     while true {
-      let (body, isEnded) = shared.withLock { shared in (shared.work.isEmpty ? nil : shared.work.removeFirst(), shared.isEnded) }
+      let (body, isEnded) = shared.withLock { shared in (shared.isEnded || shared.work.isEmpty ? nil : shared.work.removeFirst(), shared.isEnded) }
       if isEnded { return nil }
       if let body { return body }
       mutex.wait()

@@ -8,8 +8,8 @@ import Testing
   struct Row {
     let function: Range<UInt64>
     let address: UInt64
-    /// The caller's stack pointer, as `rsp+8`, and where its rbp is, as `c-16`, or `u`.
-    let base, pointer: String
+    /// The caller's stack pointer, as `rsp+8`, and where its rbp and its return address are, as `c-16`, or `u`.
+    let base, pointer, back: String
   }
 
   @Test("every rule of a library is as readelf says", arguments: ["libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"])
@@ -25,7 +25,7 @@ import Testing
       for counter in [row.address, last] {
         let found = Self.rule(file, counter).map(Self.text) ?? "none"
         // Of frames that are found by expressions or other registers nothing is said.
-        let isPlain = ["rsp", "rbp"].contains(row.base.prefix(3)) && (row.pointer == "u" || row.pointer.hasPrefix("c"))
+        let isPlain = ["rsp", "rbp"].contains(row.base.prefix(3)) && row.back == "c-8" && (row.pointer == "u" || row.pointer.hasPrefix("c"))
         let expected = isPlain ? "\(row.base) \(row.pointer)" : "none"
         if found != expected { wrong.append("\(String(counter, radix: 16)): \(found), not \(expected)") }
       }
@@ -77,7 +77,7 @@ import Testing
 
   private static func rows(_ text: String) -> [Row] {
     var function: Range<UInt64>?
-    var column: Int?
+    var columns: (pointer: Int?, back: Int?) = (nil, nil)
     var rows: [Row] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let words = line.split(separator: " ")
@@ -87,9 +87,10 @@ import Testing
       } else if words.isEmpty {
         function = nil
       } else if words[0] == "LOC" {
-        column = words.firstIndex(of: "rbp")
+        columns = (words.firstIndex(of: "rbp"), words.firstIndex(of: "ra"))
       } else if let function, let address = UInt64(words[0], radix: 16), words.count > 2 {
-        rows.append(Row(function: function, address: address, base: String(words[1]), pointer: column.map { String(words[$0]) } ?? "u"))
+        func word(_ column: Int?) -> String { column.map { String(words[$0]) } ?? "u" }
+        rows.append(Row(function: function, address: address, base: String(words[1]), pointer: word(columns.pointer), back: word(columns.back)))
       }
     }
     return rows

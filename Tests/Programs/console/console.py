@@ -193,7 +193,17 @@ for _ in range(40):
     late += [each for each in answers if each["id"] == snippet]
 check("a snippet that is stopped as it begins is stopped", all(each.get("stopped") for each in late), [each for each in late if not each.get("stopped")])
 check("and the next one runs", asked("console.eval", session=number, text="300 + 21")["text"] == "321")
-asked("console.close", session=number)
+# What waits behind a snippet is answered when the session is closed.
+running = client.send(do="console.eval", session=number, text="while true do end")
+waiting = [client.send(do="console.eval", session=number, text="1"), client.send(do="console.complete", session=number, text="pri")]
+closing = client.send(do="console.close", session=number)
+got = {}
+while len(got) < 4:
+    each = client.line()
+    if each["id"] in (running, *waiting, closing) and not each.get("more"):
+        got[each["id"]] = each
+check("a snippet that waits is told that it is stopped when its session is closed", got[running].get("stopped") and got[waiting[0]].get("stopped"), got)
+check("other requests that wait are answered", got[waiting[1]].get("words") == ["print"] and got[closing]["ok"], got)
 
 # MARK: What hooks print while nothing runs
 
