@@ -72,11 +72,7 @@ extension Subcommand {
 
   /// Nothing is wrong with the patch's files; `binding` knows what they name then. Mistakes are told.
   private static func isRight(_ place: PatchFiles.Place, _ binding: SelectorBinding) throws(Failure) -> Bool {
-    var texts: [(path: RawPath, bytes: [UInt8])] = []
-    for path in place.directory.map(PatchFiles.scripts(of:)) ?? [place.path] { texts.append((path, try PatchFile.read(path))) }
-    let globals = texts.count > 1 ? PatchCheck.globals(of: texts.map(\.bytes)) : []
-    let header = try? PatchHeader(source: texts.first { $0.path == place.path }?.bytes ?? [], fileName: "")
-    let unit = CheckedUnit(place: place, id: header?.id ?? place.name, permissions: header?.permissions ?? [], globals: globals)
+    let (texts, _, unit) = try CheckedUnit.read(place)
     var isRight = true
     for (path, bytes) in texts {
       for finding in PatchCheck.findings(bytes, path: path, of: unit, binding: binding) where finding.severity == .error {

@@ -82,13 +82,8 @@ extension Subcommand {
   private static func findings(
     _ place: PatchFiles.Place, _ program: ProgramView?, _ policy: Policy?, _ ids: inout [String: RawPath]
   ) throws(Failure) -> [(CheckMessage, RawPath)] {
-    var texts: [(path: RawPath, bytes: [UInt8])] = []
-    for path in place.directory.map(PatchFiles.scripts(of:)) ?? [place.path] { texts.append((path, try PatchFile.read(path))) }
-    // All files of a patch run in one state.
-    let globals = texts.count > 1 ? PatchCheck.globals(of: texts.map(\.bytes)) : []
+    let (texts, header, unit) = try CheckedUnit.read(place)
     let main = texts.first { $0.path == place.path }?.bytes ?? []
-    let header = try? PatchHeader(source: main, fileName: "")
-    let unit = CheckedUnit(place: place, id: header?.id ?? place.name, permissions: header?.permissions ?? [], globals: globals)
     var found: [(CheckMessage, RawPath)] = []
     if let program, let header, let change = PatchCheck.change(of: header, in: program, main) { found.append((change, place.path)) }
     for (path, bytes) in texts {
