@@ -352,8 +352,8 @@ enum { NOTED_BEFORE = HKT_BODY_X87 | HKT_BODY_ENDS_SELF };
 static inline bool is_single(const HKTThread *t, const HKTLayers *layers) { return layers->is_single > t->at_work; }
 
 /// Runs the one layer of a call before the original, where its conditions let it.
-static __attribute__((noinline)) void run_special(HKTCall *call, HKTLayer *only) {
-  if (only->special & HKT_LAYER_IS_CONDITIONAL && !hkt_passes_conditions(call, only)) return;
+static __attribute__((noinline)) void run_conditional(HKTCall *call, HKTLayer *only) {
+  if (!hkt_passes_conditions(call, only)) return;
   if (hkt_is_due(call->thread, only)) hkt_run_measured(call, only, HKT_ENTER);
   else only->function(call, only->context, HKT_ENTER);
 }
@@ -374,8 +374,9 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   if (slot != HKT_OUTERMOST) t->at_work = 1;
   if (only->is_host_work) t->host = 1;
   hkt_count_call(t, body);
-  if (__builtin_expect(!only->special, 1)) only->function(&call, only->context, HKT_ENTER);
-  else run_special(&call, only);
+  if (__builtin_expect(only->special & HKT_LAYER_IS_CONDITIONAL, 0)) run_conditional(&call, only);
+  else if (only->special && __builtin_expect(hkt_is_due(t, only), 0)) hkt_run_measured(&call, only, HKT_ENTER);
+  else only->function(&call, only->context, HKT_ENTER);
   if (t->host) t->host = 0;
   if (slot != HKT_OUTERMOST) t->at_work = 0;
   if (*t->errno_place != call.error_number) *t->errno_place = call.error_number;
