@@ -1,4 +1,5 @@
 // Where functions go, and who names them.
+#include "HKTPatching.h"
 #include "HKTThunk.h"
 
 #include "decoder.h"
@@ -18,11 +19,37 @@ static bool note_exit(const ZydisDecodedInstruction *in, const ZydisDecodedOpera
   return !jumps || !is_direct || found->target - address >= size;
 }
 
-typedef enum Found { END, EXIT, RETURN, UNKNOWN } Found;
+typedef enum Found { END, EXIT, RETURN, NEITHER, UNKNOWN } Found;
+
+/// As `note_exit`, of what the quick decoder tells: most instructions. UNKNOWN: it is for the decoder.
+static Found note_exit_quickly(const uint8_t *code, uint64_t left, uint64_t here, uint64_t address, uint64_t size, uint8_t *length, HKTExit *found) {
+  HKTQuickDecode seen;
+  if (!hkt_quick_decode(code, left, &seen)) return UNKNOWN;
+  *length = seen.length;
+  uint64_t target = here + seen.length + (uint64_t)(int64_t)seen.distance;
+  switch (seen.course) {
+    case HKT_COURSE_RETURN: return RETURN;
+    case HKT_COURSE_CALL: *found = (HKTExit){.target = target}; return EXIT;
+    case HKT_COURSE_CALL_INDIRECT: *found = (HKTExit){0}; return EXIT;
+    case HKT_COURSE_JUMP_INDIRECT: *found = (HKTExit){.is_jump = true}; return EXIT;
+    case HKT_COURSE_JUMP: case HKT_COURSE_CONDITIONAL:
+      *found = (HKTExit){.target = target, .is_jump = true};
+      return target - address >= size ? EXIT : NEITHER;
+    case HKT_COURSE_COUNTER: case HKT_COURSE_UNMOVABLE: return UNKNOWN;
+    default: return NEITHER;
+  }
+}
 
 /// Goes on from `offset` behind the next instruction that leaves the function or returns from it.
 static Found next_exit(const ZydisDecoder *decoder, const uint8_t *code, uint64_t size, uint64_t address, uint64_t *offset, HKTExit *exit) {
   while (*offset < size) {
+    uint8_t length;
+    Found found = note_exit_quickly(code + *offset, size - *offset, address + *offset, address, size, &length, exit);
+    if (found != UNKNOWN) {
+      *offset += length;
+      if (found == NEITHER) continue;
+      return found;
+    }
     ZydisDecodedInstruction in;
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code + *offset, size - *offset, &in, op))) return UNKNOWN;

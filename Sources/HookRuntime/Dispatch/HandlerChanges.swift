@@ -174,7 +174,8 @@ package struct HandlerChanges {
   @inline(__always)
   package func argumentsKeptByCaller(words: UInt64) -> [(index: Int, reach: OutcomeReach)] {
     let like = view.withPlan { $0.argumentsLikeResult }
-    return like == 0 || words & like == 0 && record == nil ? [] : keptByCaller(words & like)
+    if like == 0 || words & like == 0 && record == nil || OutcomeReach.readsFirstInteger(view.call) { return [] }
+    return keptByCaller(words & like)
   }
 
   @inline(never)

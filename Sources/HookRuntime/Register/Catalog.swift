@@ -114,9 +114,15 @@ package final class ImageCatalog: @unchecked Sendable {
   }
 
   /// Families of functions and accessors whose names hold the words and whose declaration is wanted.
-  func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] { families(words: words, .functions, isWanted) }
+  func families(words: [[UInt8]], where isWanted: (Declaration) -> Bool) -> [Family] {
+    families(words: words, .functions, where: isWanted) { _, _ in true }
+  }
 
-  private func families(words: [[UInt8]], _ kinds: Kinds, limited: Bool = false, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
+  /// - Parameter mayBeWanted: asked first, since a name takes longer than many a declaration.
+  private func families(
+    words: [[UInt8]], _ kinds: Kinds, limited: Bool = false, where mayBeWanted: (Declaration) -> Bool = { _ in true },
+    _ isWanted: (String, Declaration) -> Bool
+  ) -> [Family] {
     lock.withLock {
       var order: [String] = []
       var found: [String: Family] = [:]
@@ -125,6 +131,7 @@ package final class ImageCatalog: @unchecked Sendable {
         if limited, steps.areOver() { return [] }
         guard let match = parse(symbol, kinds) else { continue }
         let declaration = match.declaration
+        guard mayBeWanted(declaration) else { continue }
         let name = declaration.selectorName
         guard isWanted(name, declaration) else { continue }
         let body = body(match)

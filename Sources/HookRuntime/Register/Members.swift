@@ -47,6 +47,7 @@ final class Members {
   private unowned let image: ImageCatalog
   private var families: [MemberKey: Namesakes<Family>] = [:]
   private var hasNameless = false
+  private var hasAll = false
   private lazy var witnesses = Dictionary(grouping: image.allWitnesses(), by: { MemberKey($0.requirement) }).mapValues(Namesakes.init)
   private lazy var witnessNames = Set(witnesses.values.lazy.flatMap(\.all).map(\.mangledName))
 
@@ -56,6 +57,7 @@ final class Members {
   func families(like wanted: Declaration) -> Namesakes<Family> {
     let key = MemberKey(wanted)
     if let known = families[key] { return known }
+    if hasAll { return Namesakes([]) }
     if wanted.name == "init" || wanted.isSubscript {
       // Nothing of these is spelled in mangled names: one look at all of them serves every question.
       if !hasNameless {
@@ -66,9 +68,17 @@ final class Members {
     }
     let escaped = wanted.name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     let words = SelectorPattern("*." + escaped).requiredWords
-    let found = Namesakes(image.families(words: words) { _, declaration in declaration.isPlainMember && MemberKey(declaration) == key })
+    let found = Namesakes(image.families(words: words) { $0.isPlainMember && MemberKey($0) == key })
     families[key] = found
     return found
+  }
+
+  /// Reads all members at once, for one who asks about many: a name is parsed once then, and not for each name that it holds.
+  func readAll() {
+    if hasAll { return }
+    families = Dictionary(grouping: image.families(words: [], where: \.isPlainMember), by: { MemberKey($0.declaration) })
+      .mapValues(Namesakes.init)
+    hasAll = true
   }
 
   /// The witnesses of requirements with the declaration's name, labels and kind.
@@ -77,7 +87,7 @@ final class Members {
   func hasWitness(named mangledName: String) -> Bool { witnessNames.contains(mangledName) }
 
   private func nameless() -> [Family] {
-    image.families(words: []) { _, declaration in declaration.isPlainMember && (declaration.name == "init" || declaration.isSubscript) }
+    image.families(words: []) { $0.isPlainMember && ($0.name == "init" || $0.isSubscript) }
   }
 }
 

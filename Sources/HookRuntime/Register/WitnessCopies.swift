@@ -7,6 +7,7 @@ extension [(ImageCatalog, Family)] {
   /// The families, methods of types with what conformances' tables have in their stead.
   func withWitnessCopies(limited: Bool) -> Self {
     let isFew = count <= Self.few
+    if count > Self.many { readMembersOfMany() }
     var steps = LimitedWork.Steps(each: 16)
     return map { image, family in
       if limited, steps.areOver() { return (image, family) }
@@ -18,8 +19,16 @@ extension [(ImageCatalog, Family)] {
     }
   }
 
+  /// Where many of an image's functions are asked about, one reading of all its members is shorter than one for each name.
+  private func readMembersOfMany() {
+    for (image, asked) in Dictionary(grouping: self, by: { ObjectIdentifier($0.0) }).values.lazy.map({ ($0[0].0, $0.count) })
+    where asked > Swift.max(Self.many, image.symbols.loadedIndex.order.count / 16) { image.readAllMembers() }
+  }
+
   /// So many are looked for one by one, without reading the names of all witnesses.
   private static var few: Int { 8 }
+  /// So many may be worth a reading of all members.
+  private static var many: Int { 500 }
 }
 
 extension ImageCatalog {

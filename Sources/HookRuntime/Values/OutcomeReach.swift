@@ -125,6 +125,13 @@ package enum OutcomeReach {
     return site.pointee.read & places == places || !site.pointee.is_direct
   }
 
+  /// The caller certainly reads the register that a result of one word is in, or knows nothing of the function. Of calls that are not async.
+  static func readsFirstInteger(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    guard call.pointee.site != nil, call.pointee.is_async == 0 else { return true }
+    guard let site = hkt_call_site(hkt_caller_stack(call)[-1]) else { return false }
+    return site.pointee.is_known && site.pointee.read & firstInteger != 0
+  }
+
   /// All of an async call's result may be read where its caller is resumed.
   @inline(never)
   private static func mayBeRead(_ slot: ValueSlot, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {

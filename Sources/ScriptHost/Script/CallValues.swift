@@ -441,15 +441,16 @@ enum CallValues {
     let view = script.pointee.view
     script.pointee.hook?.tellOfArguments(script.pointee.changes, words: UInt64(script.pointee.arguments.staged))
     ValueWriter(view.call).noteArguments()
-    let former = ArgumentRegisters(view)
-    var left = script.pointee.arguments.staged
+    var left = script.pointee.arguments.staged, isChange = false
     while left != 0 {
       let index = left.trailingZeroBitCount
-      view.withPlan { $0.slots[index] }.put(script.pointee.arguments.stagedBits(index), in: view.call)
+      let isNew = view.withPlan { $0.slots[index] }.put(script.pointee.arguments.stagedBits(index), in: view.call)
+      isChange = isChange || isNew
       left &= left - 1
     }
     script.pointee.arguments.forgetStaged()
-    former.noteChange(script)
+    // A handler that puts there what it was given has changed nothing.
+    if isChange { script.pointee.hook?.noteChange() }
   }
 
   /// What the registers of a call's arguments hold, to tell a handler that puts others there from one that forwards what it was given.

@@ -88,11 +88,17 @@ extension ValueSlot {
   func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer { place.address(in: call.pointee.frame) }
 
   /// Puts a value there that is bits alone, as `StagedBits` has it; the slot is an argument's.
+  /// - Returns: false: it held the same bits.
   @inline(__always)
-  func put(_ bits: StagedBits, in call: UnsafeMutablePointer<HKTCall>) {
+  func put(_ bits: StagedBits, in call: UnsafeMutablePointer<HKTCall>) -> Bool {
     let address = address(in: call)
+    var isNew = address.load(as: UInt64.self) != bits.0
     address.storeBytes(of: bits.0, as: UInt64.self)
-    if case .string = kind { address.storeBytes(of: bits.1, toByteOffset: 8, as: UInt64.self) }
+    if case .string = kind {
+      isNew = isNew || address.load(fromByteOffset: 8, as: UInt64.self) != bits.1
+      address.storeBytes(of: bits.1, toByteOffset: 8, as: UInt64.self)
+    }
+    return isNew
   }
 
   /// The word that holds the integer; nil for kinds that are none and for what the kind cannot hold.

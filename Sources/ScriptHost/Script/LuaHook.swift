@@ -45,7 +45,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private let family: Family
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
-  private let reportedPrivate = Atomic<Bool>(false)
+  /// The function is private, and nobody was told yet what that means for new arguments.
+  private let owesPrivateNote: Atomic<Bool>
   private let unprovenResult = UnprovenResult()
   // Never freed, never written again.
   nonisolated(unsafe) private static let waiting = budget(lock: -1)
@@ -80,6 +81,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
     selector = family.selector
     declaration = family.declaration
+    owesPrivateNote = Atomic(family.declaration.isEffectivelyPrivate)
     mayWait = position == .around && family.hasAsyncBodies
     line = info.line
     // A handler may stand in a module; the shim ends the name with NUL.
@@ -106,7 +108,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     for (index, reach) in changes.argumentsKeptByCaller(words: words) {
       patch.log.say("\(source):\(line): argument \(index + 1) \(reach.reason(selector: selector))")
     }
-    guard declaration.isEffectivelyPrivate, !reportedPrivate.exchange(true, ordering: .relaxed) else { return }
+    guard owesPrivateNote.load(ordering: .relaxed), owesPrivateNote.exchange(false, ordering: .relaxed) else { return }
     patch.log.say("\(source):\(line): \(OutcomeReach.privateArgument(of: selector))")
   }
 

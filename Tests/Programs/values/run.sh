@@ -3,8 +3,8 @@
 #
 # Writes modules of up to 500 functions, COUNT in all, and programs that call them, for each of VALUES_LEVELS; what a
 # program and the patches print is known beforehand. Compares the plans of all bodies with the compiler's own lowering as
-# well. VALUES_SOAK=plans compares plans only, without running anything. VALUES_SPREAD=1 leaves one level out for each
-# module, in turn.
+# well. VALUES_SOAK=plans compares plans only, without running anything. VALUES_SPREAD=N leaves N levels out for each
+# module, in turn: with 2 of the three each module is compiled at one.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${VALUES_SEED:-${SCRIPTHOST_SEED:-$(date +%j)}}}
 count=${2:-${VALUES_COUNT:-2000}}
@@ -76,7 +76,7 @@ one() {
 levels_of() {
   local index
   for index in "${!levels[@]}"; do
-    [ -n "${VALUES_SPREAD:-}" ] && [ $(($1 % ${#levels[@]})) -eq "$index" ] || echo "${levels[index]}"
+    [ $(((index + ${#levels[@]} - $1 % ${#levels[@]}) % ${#levels[@]})) -lt "${VALUES_SPREAD:-0}" ] || echo "${levels[index]}"
   done
 }
 
