@@ -190,15 +190,9 @@ static int32_t this_thread(void) {
   return thread_id;
 }
 
-void ccrash_note_call(uint32_t owner) {
-  CCrashFile *file = atomic_load_explicit(&ccrash_file, memory_order_relaxed);
-  if (!file || !owner) return;
-  CCrashCall *call = newest;
-  if (call && call->owner == owner && call->thread == thread_id) {
-    call->count++;
-    return;
-  }
-  call = &file->calls[__atomic_fetch_add(&file->next_call, 1, __ATOMIC_RELAXED) % CCRASH_CALLS];
+/// Begins a step of its own. Not in line: what it needs registers for is not on the way of a handler that runs again.
+static __attribute__((noinline)) void begin_call(CCrashFile *file, uint32_t owner) {
+  CCrashCall *call = &file->calls[__atomic_fetch_add(&file->next_call, 1, __ATOMIC_RELAXED) % CCRASH_CALLS];
   call->time = now(CLOCK_MONOTONIC_COARSE);
   call->owner = owner;
   call->thread = this_thread();
@@ -206,6 +200,14 @@ void ccrash_note_call(uint32_t owner) {
   call->changed = 0;
   __atomic_store_n(&call->sequence, __atomic_add_fetch(&file->sequence, 1, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
   newest = call;
+}
+
+void ccrash_note_call(uint32_t owner) {
+  CCrashFile *file = atomic_load_explicit(&ccrash_file, memory_order_relaxed);
+  if (!file || !owner) return;
+  CCrashCall *call = newest;
+  if (call && call->owner == owner && call->thread == thread_id) call->count++;
+  else begin_call(file, owner);
 }
 
 void ccrash_begin_step(uint32_t owner) {

@@ -179,7 +179,13 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   }
 
   /// Runs the handler for one phase of a call, on the caller's thread.
+  @inline(__always)
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
+    withUnsafeTemporaryAllocation(of: ScriptCall.self, capacity: 1) { run(call, phase, in: $0.baseAddress.unsafelyUnwrapped) }
+  }
+
+  /// - Parameter script: memory for the handler's record, which holds nothing.
+  private func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, in script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
     let changes = HandlerChanges(call, phase)
     guard !breaker.isOpen, !isMismatch(changes.view) else {
       if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
@@ -188,16 +194,13 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     }
     ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
-    return withUnsafeTemporaryAllocation(of: ScriptCall.self, capacity: 1) { memory in
-      let script = memory.baseAddress.unsafelyUnwrapped
-      ScriptCall.begin(at: script, changes, hook: self, patch: owner, serial: serial(of: call, thread), up: thread.pointee.top)
-      thread.pointee.top = script
-      let outcome = invoke(script)
-      thread.pointee.top = script.pointee.up
-      script.pointee.end()
-      if outcome == HKT_FAILED, script.pointee.didTrap { fall(call) }
-      return outcome
-    }
+    ScriptCall.begin(at: script, changes, hook: self, patch: owner, serial: serial(of: call, thread), up: thread.pointee.top)
+    thread.pointee.top = script
+    let outcome = invoke(script)
+    thread.pointee.top = script.pointee.up
+    script.pointee.end()
+    if outcome == HKT_FAILED, script.pointee.didTrap { fall(call) }
+    return outcome
   }
 
   /// The original trapped, and the handler had no answer: the trap goes on to who contains the calls around this one.

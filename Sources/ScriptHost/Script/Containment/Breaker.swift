@@ -31,6 +31,8 @@ final class Breaker: Sendable {
     return part
   }
 
+  /// Asked by every call.
+  @inline(__always)
   var isOpen: Bool { cause.load(ordering: .relaxed) != .none }
 
   /// Why what it belongs to runs no more; nil while it is closed.
