@@ -1,6 +1,6 @@
 // Whether a thread that faulted holds a lock that the frames it would leave know of.
 //
-// Nobody lists the locks of a thread, but a pthread mutex (of NSLock, too) names its owner: {state, depth, owner's thread id, users, kind}.
+// Nobody lists the locks of a thread, but a pthread mutex (of NSLock, too) names its owner.
 // What the abandoned frames and the registers point at is looked at, what that points at (an object with a lock in its tail), and what that
 // does (a lock of Foundation in an object). A read-write lock names its writer.
 // A lock that a function took that has returned may be known to none of them: variables at fixed places are looked at which the code of the
@@ -26,13 +26,20 @@ extern int _dl_find_object(void *, struct dl_find_object *) __attribute__((weak)
 
 enum {
   MOST_WORDS = 4096,    // of the stack, innermost first
-  LOOKED_AT = 128,      // bytes behind a pointer
+  LOOKED_AT = 128,      // bytes behind a pointer, in which a lock begins
+  REST = 20,            // of a mutex, behind the first words of it
 };
 
-/// The words are those of a pthread mutex that the thread holds, by glibc's layout.
+/// The words are those of a pthread mutex that the thread holds, by glibc's layout: {state, depth, owner, users, kind, spins, list, list}, of
+/// which the lists are two words each, and the users the owner and who waits for a condition with it. All of it is looked at: thread ids are
+/// small in a container, and small numbers are everywhere.
 static bool is_pthread_mutex(const uint32_t *words, uint32_t thread) {
-  enum { KINDS = 0x1ff };
-  return (words[0] == 1 || words[0] == 2) && words[2] == thread && words[3] >= 1 && words[3] < 10000 && (words[4] & ~(uint32_t)KINDS) == 0;
+  enum { TYPE = 3, RECURSIVE = 1, ADAPTIVE = 3, LISTED = 0x70, ELIDED = 0x100, KINDS = 0x1ff, MOST_USERS = 512, MOST_DEPTH = 10000 };
+  uint32_t kind = words[4], type = kind & TYPE;
+  if ((words[0] != 1 && words[0] != 2) || words[2] != thread || (kind & ~(uint32_t)KINDS) != 0) return false;
+  if (words[3] < 1 || words[3] >= MOST_USERS || (type == RECURSIVE ? words[1] < 1 || words[1] >= MOST_DEPTH : words[1] != 0)) return false;
+  if (words[5] != 0 && type != ADAPTIVE && !(kind & ELIDED)) return false;
+  return (kind & LISTED) != 0 || (words[6] | words[7] | words[8] | words[9]) == 0;
 }
 
 /// {readers and two bits, writers, the phase's futex, the writers' futex, 0, 0, the writer's thread id}: of one that is held for writing, both
@@ -96,8 +103,9 @@ static bool was_seen(Search *s, uint64_t at, int level) {
 static bool holds_at(Search *s, uint64_t at, int level) {
   static const size_t looked_at[] = {LOOKED_AT, LOOKED_AT / 2, 28};
   if (!is_pointer(s->t, at) || was_seen(s, at, level) || ++s->looks > MOST_LOOKS) return false;
-  uint32_t words[LOOKED_AT / 4] = {0};
-  size_t count = look(at, words, looked_at[level]) / 4;
+  // What cannot be read of a lock's rest counts as 0.
+  uint32_t words[(LOOKED_AT + REST) / 4] = {0};
+  size_t got = look(at, words, looked_at[level] + REST), count = (got < looked_at[level] ? got : looked_at[level]) / 4;
   for (size_t i = 0; i < count; i++) {
     if (is_in_record(s->t, at + i * sizeof *words)) continue;
     if (i + 5 <= count && is_pthread_mutex(words + i, s->thread)) return true;
@@ -165,10 +173,11 @@ typedef struct Reading {
 /// A lock at the place, or in what the variable there points at.
 static void look_at_variable(const Reading *r, uint64_t place) {
   if (place % 4 != 0 || place - r->image >= r->image_end - r->image || ++r->locks->references > MOST_REFERENCES) return;
-  uint32_t words[7] = {0};
+  enum { SHORTEST = 20, WRITE_LOCK = 28, MUTEX = 40 };
+  uint32_t words[MUTEX / 4] = {0};
   size_t got = look(place, words, sizeof words);
-  if (got >= 20 && is_pthread_mutex(words, r->thread)) r->locks->is_held = true;
-  if (got == sizeof words && is_write_lock(words, r->thread)) r->locks->is_held = true;
+  if (got >= SHORTEST && is_pthread_mutex(words, r->thread)) r->locks->is_held = true;
+  if (got >= WRITE_LOCK && is_write_lock(words, r->thread)) r->locks->is_held = true;
   uint64_t word;
   memcpy(&word, words, sizeof word);
   // Other parts of the image hold no locks of their own.

@@ -299,6 +299,21 @@ for kinds in range,nil,inside fatal,cast; do
   many Onone "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo 2000)" $kinds
 done
 
+# In a container thread ids are small numbers, as those are that a program counts with: none of them is taken for a lock's owner.
+if unshare -pf true 2>/dev/null; then
+  for way in O Onone; do
+    capture "$work/small-$way" unshare -pf "$scripthost" run -v --state "$work/state-small-$way" --patches "$here/answers" -- "$work/traps-$way" many 1500 range,fatal
+    says "$way: small thread ids: 1500 traps are contained" "$work/small-$way.out" 'sum -1840'
+    for function in guarded writing; do
+      mkdir -p "$work/small-$function"
+      printf 'method "traps.Till.%s()":contain { value = 0 }\n' $function >"$work/small-$function/refused.lua"
+      capture "$work/small-$function-$way" unshare -pf "$scripthost" run --state "$work/state-small-$function-$way" --patches "$work/small-$function" -- \
+        "$work/traps-$way" $function
+      check "$way: small thread ids: the lock that '$function' takes is seen" [ "$(cat "$work/small-$function-$way.status")" = 132 ]
+    done
+  done
+fi
+
 # MARK: The table of docs/crashes.md
 
 # What becomes of a trap of the program itself, and of one in the original of a hook: the end it would have had, with a report.
