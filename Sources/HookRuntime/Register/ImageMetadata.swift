@@ -42,8 +42,8 @@ extension ImageCatalog {
 
   /// Families of any type's members with the declaration's name, labels and kind.
   func families(likeMember wanted: Declaration) -> Namesakes<Family> { lock.withLock { metadata.members.families(like: wanted) } }
-  /// Reads what `families(likeMember:)` tells of all members at once.
-  func readAllMembers() { lock.withLock { metadata.members.readAll() } }
+  /// Reads what `families(likeMember:)` tells of all members at once that bear a requirement's name.
+  func readServingMembers() { lock.withLock { metadata.members.readServing() } }
   /// The witnesses of requirements with the same name, labels and kind.
   func witnesses(likeMember wanted: Declaration) -> Namesakes<Witness> { lock.withLock { metadata.members.witnesses(like: wanted) } }
   func hasWitness(named mangledName: String) -> Bool { lock.withLock { metadata.members.hasWitness(named: mangledName) } }

@@ -47,7 +47,7 @@ final class Members {
   private unowned let image: ImageCatalog
   private var families: [MemberKey: Namesakes<Family>] = [:]
   private var hasNameless = false
-  private var hasAll = false
+  private var hasServing = false
   private lazy var witnesses = Dictionary(grouping: image.allWitnesses(), by: { MemberKey($0.requirement) }).mapValues(Namesakes.init)
   private lazy var witnessNames = Set(witnesses.values.lazy.flatMap(\.all).map(\.mangledName))
 
@@ -57,7 +57,7 @@ final class Members {
   func families(like wanted: Declaration) -> Namesakes<Family> {
     let key = MemberKey(wanted)
     if let known = families[key] { return known }
-    if hasAll { return Namesakes([]) }
+    if hasServing, witnesses[key] != nil { return Namesakes([]) }
     if wanted.name == "init" || wanted.isSubscript {
       // Nothing of these is spelled in mangled names: one look at all of them serves every question.
       if !hasNameless {
@@ -73,12 +73,13 @@ final class Members {
     return found
   }
 
-  /// Reads all members at once, for one who asks about many: a name is parsed once then, and not for each name that it holds.
-  func readAll() {
-    if hasAll { return }
-    families = Dictionary(grouping: image.families(words: [], where: \.isPlainMember), by: { MemberKey($0.declaration) })
-      .mapValues(Namesakes.init)
-    hasAll = true
+  /// Reads all members that bear a requirement's name at once, for one who asks about many: a symbol is parsed once then, and not for each
+  /// name that it holds.
+  func readServing() {
+    if hasServing { return }
+    let found = image.families(words: []) { $0.isPlainMember && witnesses[MemberKey($0)] != nil }
+    families.merge(Dictionary(grouping: found, by: { MemberKey($0.declaration) }).mapValues(Namesakes.init), uniquingKeysWith: { known, _ in known })
+    hasServing = true
   }
 
   /// The witnesses of requirements with the declaration's name, labels and kind.

@@ -22,7 +22,7 @@ extension [(ImageCatalog, Family)] {
   /// Where many of an image's functions are asked about, one reading of all its members is shorter than one for each name.
   private func readMembersOfMany() {
     for (image, asked) in Dictionary(grouping: self, by: { ObjectIdentifier($0.0) }).values.lazy.map({ ($0[0].0, $0.count) })
-    where asked > Swift.max(Self.many, image.symbols.loadedIndex.order.count / 16) { image.readAllMembers() }
+    where asked > Swift.max(Self.many, image.symbols.loadedIndex.order.count / 16) { image.readServingMembers() }
   }
 
   /// So many are looked for one by one, without reading the names of all witnesses.
