@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CCRASH_STACK_RECORDS = 128, CCRASH_STACK_WORDS = 256 };
+enum { CCRASH_STACK_RECORDS = 128, CCRASH_STACK_WORDS = 1024 };
 
-/// What of a thread's stack was read. Nothing here is proven to be code: whoever names addresses checks them.
+/// What of a thread's stack was read. Nothing here is proven to be code: whoever names addresses checks them. A thread that runs has gone on
+/// since, and what its stack holds now may be of other calls: only what is here belongs together.
 typedef struct CCrashThreadStack {
   uint64_t counter;       // the program counter
   uint64_t stack;         // the stack pointer

@@ -32,22 +32,18 @@ struct FrameTables {
   /// The frame of who called; nil where the tables do not tell.
   /// - Parameters:
   ///   - counter: the file's address of the instruction that runs, or of the call's last byte.
-  func caller(of frame: Frame, at counter: UInt64) -> Frame? {
+  ///   - word: what the thread's stack held at an address.
+  func caller(of frame: Frame, at counter: UInt64, word: (UInt) -> UInt?) -> Frame? {
     var index = index
     var frames = frames
     var rule = HKTFrameRule()
     guard hkt_frame_rule(&index, &frames, counter, &rule), let base = rule.is_from_frame_pointer ? frame.pointer : frame.stack else { return nil }
     let stack = base &+ UInt(bitPattern: Int(rule.distance))
-    guard stack > frame.stack, stack - frame.stack < Self.longestFrame, let counter = Self.word(at: stack &- 8) else { return nil }
+    guard stack > frame.stack, stack - frame.stack < Self.longestFrame, let counter = word(stack &- 8) else { return nil }
     let saved = stack &+ UInt(bitPattern: Int(rule.frame_pointer))
-    return Frame(counter: counter, stack: stack, pointer: rule.is_frame_pointer_saved ? Self.word(at: saved) : frame.pointer)
+    return Frame(counter: counter, stack: stack, pointer: rule.is_frame_pointer_saved ? word(saved) : frame.pointer)
   }
 
   /// Bytes.
   private static let longestFrame: UInt = 4 << 20
-
-  private static func word(at address: UInt) -> UInt? {
-    var word: UInt = 0
-    return hkt_peek(UInt64(address), &word, 8) ? word : nil
-  }
 }

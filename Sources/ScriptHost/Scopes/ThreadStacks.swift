@@ -131,7 +131,7 @@ private struct Images {
     if let callers = callersByTables(of: stack), let last = callers.last {
       found += callers.map(\.counter)
       // The first record above the stack pointer may be a stale one, of a call that is over.
-      records = (last.pointer ?? firstRecord(above: last.stack)).map { Self.records(from: $0, above: last.stack) } ?? []
+      records = (last.pointer ?? firstRecord(of: stack, above: last.stack)).map { Self.records(of: stack, from: $0, above: last.stack) } ?? []
     } else {
       found += innermostCallers(stack)
     }
@@ -165,26 +165,37 @@ private struct Images {
   }
 
   /// The frame records from the one that a frame pointer leads to.
-  private static func records(from pointer: UInt, above stack: UInt) -> [Record] {
+  private static func records(of stack: UnsafePointer<CCrashThreadStack>, from pointer: UInt, above least: UInt) -> [Record] {
     var found: [Record] = []
-    var (at, least) = (pointer, stack)
-    var words: (next: UInt, back: UInt) = (0, 0)
-    while found.count < CCRASH_STACK_RECORDS, at >= least, at - least < longestFrame, at % 16 == 0, hkt_peek(UInt64(at), &words, 16) {
-      found.append(Record(at: at, returnAddress: words.back))
+    let read = records(stack)
+    var (at, least) = (pointer, least)
+    while found.count < CCRASH_STACK_RECORDS, at >= least, at - least < longestFrame, at % 16 == 0 {
+      if let known = read.firstIndex(where: { $0.at == at }) { return found + read[known...] }
+      guard let next = word(at, of: stack), let back = word(at + 8, of: stack) else { break }
+      found.append(Record(at: at, returnAddress: back))
       // Async frames are marked.
-      (least, at) = (at + 16, words.next & ~(1 << 60))
+      (least, at) = (at + 16, next & ~(1 << 60))
     }
     return found
+  }
+
+  /// What the thread's stack held at an address when it was read; nil where that is not known. A thread that sleeps has it still.
+  private static func word(_ address: UInt, of stack: UnsafePointer<CCrashThreadStack>) -> UInt? {
+    let (offset, isBelow) = address.subtractingReportingOverflow(UInt(stack.pointee.stack))
+    if !isBelow, offset % 8 == 0, offset / 8 < UInt(stack.pointee.word_count) {
+      return withUnsafeBytes(of: stack.pointee.words) { UInt($0.load(fromByteOffset: Int(offset), as: UInt64.self)) }
+    }
+    var word: UInt = 0
+    return stack.pointee.is_asleep != 0 && hkt_peek(UInt64(address), &word, 8) ? word : nil
   }
   private static let longestFrame: UInt = 4 << 20
 
   /// The first words from there on that may be a frame record: where another one may lie, and an address behind a call.
-  private func firstRecord(above stack: UInt) -> UInt? {
-    var words: (next: UInt, back: UInt) = (0, 0)
-    for at in stride(from: stack + stack % 16, to: stack + Self.furthestRecord, by: 16) {
-      guard hkt_peek(UInt64(at), &words, 16) else { return nil }
-      let next = words.next & ~(1 << 60)
-      if next > at, next - at < Self.longestFrame, next % 16 == 0, isReturn(words.back) { return at }
+  private func firstRecord(of stack: UnsafePointer<CCrashThreadStack>, above least: UInt) -> UInt? {
+    for at in stride(from: least + least % 16, to: least + Self.furthestRecord, by: 16) {
+      guard let word = Self.word(at, of: stack), let back = Self.word(at + 8, of: stack) else { return nil }
+      let next = word & ~(1 << 60)
+      if next > at, next - at < Self.longestFrame, next % 16 == 0, isReturn(back) { return at }
     }
     return nil
   }
@@ -200,7 +211,7 @@ private struct Images {
     var found: [FrameTables.Frame] = []
     while found.count < Self.mostByTables, !keepsFramePointers(frame.counter), let image = image(frame.counter) {
       let at = UInt64(frame.counter &- image.bias) - (found.isEmpty ? 0 : 1)
-      guard let caller = tables(of: image)?.caller(of: frame, at: at), isReturn(caller.counter) else { break }
+      guard let caller = tables(of: image)?.caller(of: frame, at: at, word: { Self.word($0, of: stack) }), isReturn(caller.counter) else { break }
       found.append(caller)
       frame = caller
     }

@@ -83,6 +83,17 @@ stalled loops-O stalling 'stalling.waitForPrinter(_:)'
 stalled preset-O main 'stalling.countReceipts(_:)'
 check "$level: a main thread that never waits for events cannot stall" bash -c '! grep -q "\"name\":\"main\"" none-O.stalls'
 
+# A thread that runs goes on while its stack is looked at: all of it is of one moment. Two thirds of these samples are in functions without
+# frame pointers and those that they call.
+swiftc -swift-version 6 -Onone -Xcc -fno-omit-frame-pointer -module-name stalling "$here/stalling.swift" -o busy 2>build.log || bad 'busy builds' "$(tail -n 3 build.log)"
+capture sampled timeout 60 "$scripthost" run --state sampled --profile 997 -- ./busy none busy
+"$scripthost" export --state sampled --folded - >folded 2>/dev/null
+check 'a thread that runs is sampled in functions without frame pointers' grep -q '__tls_get_addr' folded
+grep countReceipts folded | grep -v 'main;stalling.stall(_:);stalling.countReceipts(_:)[ ;]' >mixed || true
+grep countReceipts folded | grep 'countReceipts.*countReceipts' >>mixed || true
+grep 'countReceipts.*__tls_get_addr' folded | grep -v 'countReceipts(_:);swift_\(begin\|end\)Access;_ZN5swift7runtime15SwiftTLSContext3getEv;__tls_get_addr\( (stub)\)\? [0-9]*$' >>mixed || true
+same 'and each of its stacks is of one moment' /dev/null mixed
+
 # Waits for locks: the thread that waits, and the one that has it.
 cat >patches/locks.lua <<'LUA'
 patch { id = "locks", version = "1.0.0", api = 1 }
