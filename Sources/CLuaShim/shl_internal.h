@@ -74,26 +74,19 @@ typedef enum SHLCap { SHL_CAP_SCRIPT, SHL_CAP_NATIVE, SHL_CAP_ELAPSED, SHL_CAP_L
 /// One running call into a state. Lives in the SHLInvocation on the host's stack.
 typedef struct SHLRun {
   struct SHLRun *outer;     // what this thread was running in this state before
+  // In the order of SHLLimits, so that the four are copied by two moves.
   int64_t left;             // instructions left
-  int64_t fuel;             // library units until the next look at clock and budget
   int64_t script_ns;        // the thread's time that the script itself may take; negative: no limit of time at all
   int64_t native_ns;        // and with the functions it calls
   int64_t elapsed_ns;       // by the clock on the wall
+  int64_t fuel;             // library units until the next look at clock and budget
+  // From here to `frame` a run begins with zeros.
   int64_t deadline;         // when one of the three may be over first; 0: the clock was not looked at yet
-  int64_t looked_at;        // when it was first, by the clock, by the processor's counter, by the thread's own time
-  uint64_t looked_ticks;
-  int64_t looked_cpu;
-  uint64_t exempt_at;       // what the thread had of exempt time then
-  uint64_t away_ticks;      // time since then in functions the script called
-  uint64_t free_ticks;      // in the original, which runs without the script too
-  uint64_t away_since;
-  int64_t work_ns[SHL_WORK_KINDS];  // work of the host since then while a script is loaded, by kind
   uint64_t mark;            // when a native call last looked at the counter, 0: never
-  struct SHLRun *up;        // what this thread was running in any state before; NULL: this is the outermost
-  struct SHLRun *root;      // the outermost
-  int64_t granted;          // `left` at the start
-  uint32_t nested;          // of a root: entries below it
   uint64_t given;           // of a root: bytes that functions it called may have kept
+  SHLError *error;          // what the message handler collected; `message` holds what the host was doing when the run was stopped
+  SHLStatus kill;           // not SHL_OK: sticky, uncatchable
+  uint32_t nested;          // of a root: entries below it
   uint8_t cap;              // SHLCap: which limit of time was passed
   bool inherited;           // what stopped it is the outermost's budget
   bool gave_too_much;       // of a root: `given` was passed
@@ -101,12 +94,21 @@ typedef struct SHLRun {
   bool is_stuck;            // one of the coroutines below the one that runs cannot wait
   bool waits;               // the handler waits, from inside a coroutine of its own
   bool host_works;          // away, and what runs meanwhile is the host's
-  uint32_t away_depth;      // of the lock, while it is given back
+  void *frame;              // where Lua was entered: what that function's frame pointer holds; NULL where it does not tell
+  struct SHLRun *up;        // what this thread was running in any state before; NULL: this is the outermost
+  struct SHLRun *root;      // the outermost
   lua_State *L;             // the pooled coroutine
   lua_State *current;       // the coroutine that runs now
-  SHLError *error;          // what the message handler collected; `message` holds what the host was doing when the run was stopped
-  SHLStatus kill;           // not SHL_OK: sticky, uncatchable
-  void *frame;              // where Lua was entered: what that function's frame pointer holds; NULL where it does not tell
+  int64_t granted;          // `left` at the start
+  int64_t looked_at;        // when the clock was looked at first, by the clock, by the processor's counter, by the thread's own time
+  uint64_t looked_ticks;
+  int64_t looked_cpu;
+  uint64_t exempt_at;       // what the thread had of exempt time then
+  uint64_t away_ticks;      // time since then in functions the script called
+  uint64_t free_ticks;      // in the original, which runs without the script too
+  uint64_t away_since;
+  int64_t work_ns[SHL_WORK_KINDS];  // work of the host since then while a script is loaded, by kind
+  uint32_t away_depth;      // of the lock, while it is given back
 } SHLRun;
 
 /// A coroutine of the pool; stack slot 1 holds the message handler.

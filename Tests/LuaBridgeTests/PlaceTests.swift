@@ -39,7 +39,7 @@ struct PlaceTests {
       var result = SHLValue()
       let status = slots.withUnsafeBufferPointer { slots in
         var from = SHLPlaces(frame: frame, slots: slots.baseAddress, count: Int32(slots.count))
-        return shl_invoke_places(state.raw, function.raw, memory, &from, &result, nil, invocation)
+        return shl_invoke_places(state.raw, function.raw, memory, &from, &result, 0, invocation)
       }
       guard status == SHL_OK else {
         shl_error_free(state.raw, invocation.pointee.error)

@@ -273,8 +273,9 @@ static SHL_NOINLINE SHLStatus entry_slow(SHLState *S, SHLEntry **entry) {
 }
 
 /// Takes the lock and a coroutine. On SHL_OK everything must be given back with `leave`.
-/// `given`: a coroutine that waited, instead of one from the pool.
-static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const SHLBudget *b, bool load, SHLInvocation *inv, SHLEntry *given) {
+/// `lock_ns`: how long to wait for the lock, whatever the budget says. `given`: a coroutine that waited, instead of one from the pool.
+static inline __attribute__((always_inline)) SHLStatus enter_within(
+    SHLState *S, const SHLBudget *b, int64_t lock_ns, bool load, SHLInvocation *inv, SHLEntry *given) {
   inv->scope.state = S;
   inv->count = 0;
   inv->open = 0;
@@ -288,7 +289,7 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   if (t->reentry >= S->limits.reentry) return SHL_TOO_DEEP;
   // What is stopped unwinds through functions of the program, which call on: each handler they began would run for a while.
   if (SHL_UNLIKELY(t->run != NULL) && (t->run->kill || t->run->root->kill)) return SHL_STOPPING;
-  if (!shl_lock(S, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns)) return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
+  if (!shl_lock(S, lock_ns)) return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
   if (SHL_READ(S->lock.poisoned)) {
     shl_unlock(S);
     return SHL_POISONED;
@@ -327,23 +328,26 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   if (SHL_UNLIKELY(run->left < 0)) run->left = INT64_MAX / 2;
   run->fuel = FUEL;
   run->deadline = 0;
-  run->L = run->current = entry->L;
+  run->mark = run->given = 0;
   run->error = NULL;
   run->kill = SHL_OK;
-  run->frame = NULL;
-  run->mark = 0;
-  run->root = run;
-  run->up = t->run;
-  run->inherited = run->is_free = run->is_stuck = run->waits = run->host_works = false;
   run->nested = 0;
-  run->given = 0;
-  run->gave_too_much = false;
+  run->cap = 0;
+  run->inherited = run->gave_too_much = run->is_free = run->is_stuck = run->waits = run->host_works = false;
+  run->frame = NULL;
+  run->up = t->run;
+  run->root = run;
+  run->L = run->current = entry->L;
   t->run = run;
   if (SHL_UNLIKELY(run->up != NULL)) shl_inherit(S, run);
   S->run = run;
   inv->scope.L = entry->L;
   SHL_WRITE(S->invocations, SHL_READ(S->invocations) + 1);
   return SHL_OK;
+}
+
+static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const SHLBudget *b, bool load, SHLInvocation *inv, SHLEntry *given) {
+  return enter_within(S, b, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns, load, inv, given);
 }
 
 /// After a kill or an error: the coroutine may carry a count-1 hook and a long stack.
@@ -553,7 +557,7 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
 }
 
 _Static_assert(SHL_MOST_PLACES < MOST_PUSHED, "the call token comes first");
-SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, const SHLBudget *budget,
+SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, int64_t lock_ns,
                             SHLInvocation *inv) {
   int32_t count = from->count;
   if (count > SHL_MOST_PLACES) {
@@ -561,7 +565,7 @@ SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SH
     inv->error = NULL;
     return SHL_SLOW_PATH;
   }
-  SHLStatus status = enter(S, budget, false, inv, NULL);
+  SHLStatus status = enter_within(S, NULL, lock_ns ? lock_ns : S->limits.lock_ns, false, inv, NULL);
   if (status != SHL_OK) return status;
   lua_State *L = inv->scope.L;
   lua_rawgeti(L, LUA_REGISTRYINDEX, fn);

@@ -227,9 +227,10 @@ enum { SHL_MOST_PLACES = 13 };
 
 /// [-0, +0, -] As shl_invoke, for the arguments of a native call: the call token of `host`, then what is in each slot, without
 /// a detour. SHL_SLOW_PATH: one of them is not to be had this way, or there are too many; nothing ran, and shl_invoke does it.
-/// `result`: the first one; NULL: none is wanted, and `count` tells of none.
-SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result,
-                            const SHLBudget *budget, SHLInvocation *invocation);
+/// `result`: the first one; NULL: none is wanted, and `count` tells of none. `lock_ns`: how long to wait for the lock; 0: as the state's limits have
+/// it; negative: for ever. The other limits are the state's.
+SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, int64_t lock_ns,
+                            SHLInvocation *invocation);
 
 enum { SHL_MOST_STAGED = 8 };
 /// What a native call's arguments are for its handler, and what the handler puts in their place, as far as that is bits alone: numbers,

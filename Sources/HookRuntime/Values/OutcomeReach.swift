@@ -126,7 +126,7 @@ package enum OutcomeReach {
   }
 
   /// The caller certainly reads the register that a result of one word is in, or knows nothing of the function. Of calls that are not async.
-  static func readsFirstInteger(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+  package static func readsFirstInteger(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
     guard call.pointee.site != nil, call.pointee.is_async == 0 else { return true }
     guard let site = hkt_call_site(hkt_caller_stack(call)[-1]) else { return false }
     return site.pointee.is_known && site.pointee.read & firstInteger != 0

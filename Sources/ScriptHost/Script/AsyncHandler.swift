@@ -104,7 +104,7 @@ extension LuaHook {
       var values = [shl_call_here(UnsafeMutableRawPointer(script))]
       for index in 0..<count { values.append(CallValues.argument(index, script, bridge, scratch.baseAddress! + index)) }
       return step(handler) { result, invocation, waiting in
-        var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: waitsForever ? -1 : Self.patience)
+        var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: lockTime)
         return shl_start(patch.state, function, values, Int32(values.count), result, 1, &budget, invocation, waiting)
       }
     }

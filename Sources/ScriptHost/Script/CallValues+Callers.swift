@@ -28,8 +28,8 @@ extension CallValues {
   /// A result that is put straight into its registers certainly gets to the caller: it reads them all.
   @inline(__always)
   static func isResultRead(_ slot: ValueSlot, _ script: Call) -> Bool {
-    guard OutcomeReach.isRead(slot, script.pointee.view.call) else { return false }
-    script.pointee.hook?.tellOfOutcome(script.pointee.view)
-    return true
+    var isRead = false
+    script.pointee.withHook { isRead = $0.isResultRead(slot, script.pointee.view) }
+    return isRead
   }
 }

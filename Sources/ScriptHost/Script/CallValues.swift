@@ -439,7 +439,7 @@ enum CallValues {
 
   private static func putBits(_ script: Call) {
     let view = script.pointee.view
-    script.pointee.hook?.tellOfArguments(script.pointee.changes, words: UInt64(script.pointee.arguments.staged))
+    script.pointee.withHook { $0.tellOfArguments(script.pointee.changes, words: UInt64(script.pointee.arguments.staged)) }
     ValueWriter(view.call).noteArguments()
     var left = script.pointee.arguments.staged, isChange = false
     while left != 0 {
@@ -450,7 +450,7 @@ enum CallValues {
     }
     script.pointee.arguments.forgetStaged()
     // A handler that puts there what it was given has changed nothing.
-    if isChange { script.pointee.hook?.noteChange() }
+    if isChange { script.pointee.withHook { $0.noteChange() } }
   }
 
   /// What the registers of a call's arguments hold, to tell a handler that puts others there from one that forwards what it was given.

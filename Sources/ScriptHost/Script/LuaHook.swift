@@ -27,9 +27,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   let declaration: Declaration
   let source: String
   let line: Int32
-  let waitsForever: Bool
-  /// How long the handler waits for its state; all else is the state's own.
-  private let budget: UnsafePointer<SHLBudget>
+  /// How long the handler waits for its state, in nanoseconds; negative: for ever.
+  let lockTime: Int64
   /// What there is to go on to.
   enum Behind { case original, nothing, nothingOptional }
   private let behind: Behind
@@ -48,18 +47,13 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// The function is private, and nobody was told yet what that means for new arguments.
   private let owesPrivateNote: Atomic<Bool>
   private let unprovenResult = UnprovenResult()
-  // Never freed, never written again.
-  nonisolated(unsafe) private static let waiting = budget(lock: -1)
-  nonisolated(unsafe) private static let passing = budget(lock: patience)
+  /// What the last call returns to that goes on with no argument, whichever is new, and the last one that reads its result: most calls come from
+  /// where the one before came from.
+  private let settledArguments = Atomic<UInt>(1), settledResult = Atomic<UInt>(1)
   /// So long a handler that need not run waits for another thread that is in its patch, in nanoseconds: longer than a busy machine keeps the
   /// other from running. (With 20 ms two of 10,000 calls were left out on one.) docs/budgets.md has what that means with four threads.
   static let patience: Int64 = 200_000_000
 
-  private static func budget(lock nanoseconds: Int64) -> UnsafePointer<SHLBudget> {
-    let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
-    budget.initialize(to: SHLBudget(instructions: 0, wall_ns: 0, lock_ns: nanoseconds))
-    return UnsafePointer(budget)
-  }
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
@@ -87,8 +81,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     // A handler may stand in a module; the shim ends the name with NUL.
     let chunk = withUnsafePointer(to: info.source) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
     source = chunk.isEmpty || info.native ? patch.fileName : chunk
-    waitsForever = options.waitsWhenBusy
-    budget = waitsForever ? Self.waiting : Self.passing
+    lockTime = options.waitsWhenBusy ? -1 : Self.patience
     self.behind = behind
     crashOwner = ccrash_add_owner(handler.patch.id, family.selector, position.rawValue, handler.patch.fileName, info.line)
     self.family = family
@@ -103,13 +96,34 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// Says of new arguments, which take effect now, where callers do not go on with them, and, once, that nobody can see whether a private
   /// function does.
   /// - Parameter words: bit i: argument i has a new value that is bits alone.
+  @inline(__always)
   func tellOfArguments(_ changes: borrowing HandlerChanges, words: UInt64) {
     guard position != .after else { return }
+    if owesPrivateNote.load(ordering: .relaxed), owesPrivateNote.exchange(false, ordering: .relaxed) { tellPrivate() }
+    if changes.view.withPlan({ $0.argumentsLikeResult }) == 0 { return }
+    let back = returnAddress(changes.view)
+    if back != settledArguments.load(ordering: .relaxed) { tellOfKeptArguments(changes, words, back) }
+  }
+
+  private func tellPrivate() { patch.log.say("\(source):\(line): \(OutcomeReach.privateArgument(of: selector))") }
+
+  @inline(never)
+  private func tellOfKeptArguments(_ changes: borrowing HandlerChanges, _ words: UInt64, _ back: UInt) {
     for (index, reach) in changes.argumentsKeptByCaller(words: words) {
       patch.log.say("\(source):\(line): argument \(index + 1) \(reach.reason(selector: selector))")
     }
-    guard owesPrivateNote.load(ordering: .relaxed), owesPrivateNote.exchange(false, ordering: .relaxed) else { return }
-    patch.log.say("\(source):\(line): \(OutcomeReach.privateArgument(of: selector))")
+    if OutcomeReach.readsFirstInteger(changes.view.call), isCaller(changes.view, back) { settledArguments.store(back, ordering: .relaxed) }
+  }
+
+  /// The caller looks at a result in the slot, as far as that can be known. Says once where nothing tells.
+  @inline(__always)
+  func isResultRead(_ slot: ValueSlot, _ view: CallView) -> Bool {
+    let back = returnAddress(view)
+    if back == settledResult.load(ordering: .relaxed) { return true }
+    guard OutcomeReach.isRead(slot, view.call) else { return false }
+    tellOfOutcome(view)
+    if isCaller(view, back) { settledResult.store(back, ordering: .relaxed) }
+    return true
   }
 
   /// Says once, where the handler replaces a result and nothing tells whether callers look at it.
@@ -118,6 +132,19 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     guard let why = unprovenResult.why(selector, view) else { return }
     // In the journal alone: of most handlers nobody can tell, and nothing is wrong with them.
     patch.log.append(.note, "outcome not proven") { fields in fields.add("message", "\(source):\(line): \(why)") }
+  }
+
+  /// What the call returns to: its caller's code, or code of ours where a handler runs its original; 0 of an async call.
+  @inline(__always)
+  private func returnAddress(_ view: CallView) -> UInt {
+    // Every call has a frame, whose stack arguments begin above the return address.
+    view.call.pointee.is_async != 0 ? 0 : UInt(view.call.pointee.frame.unsafelyUnwrapped.pointee.stack.unsafelyUnwrapped[-1])
+  }
+
+  /// The address tells who calls: it is not that of a handler which runs its original.
+  @inline(never)
+  private func isCaller(_ view: CallView, _ address: UInt) -> Bool {
+    view.call.pointee.is_async == 0 && view.call.pointee.site != nil && UInt(hkt_caller_stack(view.call)[-1]) == address
   }
 
   // What lists tell of it.
@@ -185,6 +212,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   }
 
   /// - Parameter script: memory for the handler's record, which holds nothing.
+  @inline(__always)
   private func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, in script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
     let changes = HandlerChanges(call, phase)
     guard !breaker.isOpen, !isMismatch(changes.view) else {
@@ -226,7 +254,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
           withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
             values[0] = shl_call_here(UnsafeMutableRawPointer(script))
             values[1] = bytes.withMemoryRebound(to: CChar.self) { shl_string($0.baseAddress, $0.count) }
-            let status = shl_invoke(patch.state, function, values.baseAddress!, 2, values.baseAddress!, 1, budget, invocation.baseAddress!)
+            var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: lockTime)
+            let status = shl_invoke(patch.state, function, values.baseAddress!, 2, values.baseAddress!, 1, &budget, invocation.baseAddress!)
             return ended(script, status, values.baseAddress!, invocation.baseAddress!)
           }
         }
@@ -267,7 +296,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     return withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
       withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
         let status = shl_invoke_places(
-          patch.state, function, UnsafeMutableRawPointer(script), &from, isAround ? result.baseAddress! : nil, budget,
+          patch.state, function, UnsafeMutableRawPointer(script), &from, isAround ? result.baseAddress! : nil, lockTime,
           invocation.baseAddress!)
         if status == SHL_SLOW_PATH { return nil }
         if !isAround, status == SHL_OK, script.pointee.changesNothing {
@@ -309,7 +338,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
     values[0] = shl_call_here(UnsafeMutableRawPointer(script))
     for index in 0..<count { values[index + 1] = CallValues.argument(index, script, bridge, scratch + index) }
-    let status = shl_invoke(patch.state, function, values, Int32(count + 1), values, 1, budget, invocation)
+    var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: lockTime)
+    let status = shl_invoke(patch.state, function, values, Int32(count + 1), values, 1, &budget, invocation)
     return ended(script, status, values, invocation)
   }
 

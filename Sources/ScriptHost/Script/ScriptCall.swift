@@ -12,8 +12,9 @@ struct ScriptCall {
   var arguments: SHLArguments
   /// What the handler changed that is more than bits, and the rules of when it takes effect.
   var changes: HandlerChanges
-  /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
-  private(set) unowned(unsafe) var hook: LuaHook!
+  private var heldHook: Unmanaged<LuaHook>?
+  /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`. The layer keeps it alive.
+  var hook: LuaHook! { heldHook?.takeUnretainedValue() }
   /// Whose function runs; kept alive by the hook, or by who called the closure.
   private var owner: Unmanaged<Environment>?
   var patch: Environment? { owner?.takeUnretainedValue() }
@@ -34,7 +35,7 @@ struct ScriptCall {
     arguments = SHLArguments(changes, serial: serial)
     owner = patch
     self.changes = changes
-    self.hook = hook
+    heldHook = hook.map { .passUnretained($0) }
     self.up = up
   }
 
@@ -48,13 +49,17 @@ struct ScriptCall {
     // Every field is plain, and counts no reference: assigning it does not look at what was there.
     script.pointee.arguments.begin(changes, serial: serial)
     script.pointee.changes = changes
-    script.pointee.hook = hook
+    script.pointee.heldHook = .passUnretained(hook)
     script.pointee.owner = patch
     script.pointee.up = up
     script.pointee.typedErrorBox = 0
     script.pointee.async = nil
     script.pointee.borrows = nil
   }
+
+  /// Gives `body` the hook without counting a reference, which two calls of a small handler would feel; nothing where there is none.
+  @inline(__always)
+  func withHook(_ body: (LuaHook) -> Void) { heldHook?._withUnsafeGuaranteedRef(body) }
 
   @inline(__always)
   var view: CallView { changes.view }

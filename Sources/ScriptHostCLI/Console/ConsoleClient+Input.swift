@@ -51,6 +51,7 @@ extension ConsoleClient {
     let editor = LineEditor(history: history.load())
     editor.entered = { history.add($0) }
     editor.beside = live
+    editor.isOver = { [prints] in prints.isOver }
     var snippet = ""
     editor.complete = { [self] text in snippet.isEmpty && text.hasPrefix(":") ? completeCommand(text) : complete(text) }
     while true {
@@ -59,6 +60,10 @@ extension ConsoleClient {
         end()
         return 0
       case .interrupt: snippet = ""
+      case .gone:
+        // Fails, with what became of it, where the process is gone.
+        _ = try connection.ask("status", timeout: 2000)
+        throw Failure(status: 1, sentence: "process \(standing.process.pid) ended the session")
       case .line(let line):
         if snippet.isEmpty, line.hasPrefix(":") {
           editor.remember(line)

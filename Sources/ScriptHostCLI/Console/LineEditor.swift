@@ -11,6 +11,8 @@ final class LineEditor {
     case interrupt
     /// Ctrl-D on an empty line.
     case end
+    /// There is nobody any more whom a line would go to.
+    case gone
   }
 
   private var former = termios()
@@ -23,6 +25,8 @@ final class LineEditor {
 
   /// What else is written on the terminal, above the line that is edited.
   var beside: [any LiveText] = []
+  /// Nobody is there any more whom a line would go to. Asked again when something came from those beside.
+  var isOver: () -> Bool = { false }
   /// Receives what went into the history.
   var entered: (String) -> Void = { _ in }
 
@@ -100,7 +104,9 @@ final class LineEditor {
       }
       draw()
     }
-    return .end
+    guard isOver() else { return .end }
+    put("\r\u{1B}[K")
+    return .gone
   }
 
   /// Puts an input into the history, as one entry even when it has several lines.
@@ -189,6 +195,7 @@ final class LineEditor {
     if !pending.isEmpty { return pending.removeFirst() }
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
+      if isOver() { return nil }
       if !beside.isEmpty, !waitForInput() { continue }
       let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }

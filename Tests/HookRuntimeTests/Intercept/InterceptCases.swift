@@ -52,7 +52,7 @@ struct InterceptCases {
   @Test("windows of real functions are moved correctly", arguments: RealBinaries.present())
   func corpus(_ path: String) throws {
     let seed = makeSeed("windows of \(path)")
-    let result = try Program.run("intercept-cases", ["corpus", path, "20000", String(seed)])
+    let result = try Program.run("intercept-cases", ["corpus", path, "8000", String(seed)])
     print(result.output)
     #expect(result.status == 0, "seed \(seed): \(result.output)")
   }

@@ -76,7 +76,7 @@ struct ValuesTypeTests {
     for line in interface.split(separator: "\n", omittingEmptySubsequences: false) {
       defer { previous = line }
       // Top level only: nested types are spelled with what encloses them.
-      guard let match = line.firstMatch(of: /^((?:@[\w.]+(?:\([^)]*\))? )*)public (?:struct|enum) (\w+)/) else { continue }
+      guard line.hasPrefix("@") || line.hasPrefix("public "), let match = line.firstMatch(of: /^((?:@[\w.]+(?:\([^)]*\))? )*)public (?:struct|enum) (\w+)/) else { continue }
       if match.1.contains("@frozen") || previous.contains("@frozen") || match.2.hasPrefix("_Swiftify") || match.2 == "_DependenceType" {
         continue
       }

@@ -34,6 +34,6 @@ struct FuzzTests {
     let number = getenv("SCRIPTHOST_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 0..<1_000_000)
     print("fuzz \(target): seed \(number)")
     var mutator = Mutator(seed: number)
-    for _ in 0..<10 { FuzzTargets.run(target, mutator.mutated(seeds)) }
+    for _ in 0..<5 { FuzzTargets.run(target, mutator.mutated(seeds)) }
   }
 }

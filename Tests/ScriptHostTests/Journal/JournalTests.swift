@@ -126,7 +126,7 @@ struct RecordJournalTests {
   @Test("what was appended before kill -9 is there")
   func killed() throws {
     let writer = Subject.journalWriter
-    for round in 0..<5 {
+    for round in 0..<3 {
       let directory = try Place.scratch()
       var output = try OutputPipe()
       let process = try Spawned(writer, ["forever", directory], output: output.writing)
