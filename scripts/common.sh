@@ -5,9 +5,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 products=$root/.build/release
 # Debug builds of the tests have a place of their own, so that they can be made beside the release products.
 tests_scratch=$root/.build/tests
-# How all of them are built: other options would build everything once more. Whole modules take two thirds of the time that files in batches
-# take; with threads there is an object for each file, as the package manager expects. Tests are found by the index.
-tests_options=(--package-path "$root" --scratch-path "$tests_scratch" -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2)
+# How all of them are built: other options would build everything once more. As users build without the optimiser: docs/hooks.md tells what hooks
+# see of such code, and whole modules differ in that.
+tests_options=(--package-path "$root" --scratch-path "$tests_scratch")
 
 # One line of progress on stderr.
 step() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }

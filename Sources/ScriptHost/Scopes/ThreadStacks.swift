@@ -131,7 +131,8 @@ private struct Images {
     if let callers = callersByTables(of: stack), let last = callers.last {
       found += callers.map(\.counter)
       // The first record above the stack pointer may be a stale one, of a call that is over.
-      records = (last.pointer ?? firstRecord(of: stack, above: last.stack)).map { Self.records(of: stack, from: $0, above: last.stack) } ?? []
+      let record = last.pointer ?? recordByPrologue(of: last, on: stack) ?? firstRecord(of: stack, above: last.stack)
+      records = record.map { Self.records(of: stack, from: $0, above: last.stack) } ?? []
     } else {
       found += innermostCallers(stack)
     }
@@ -190,14 +191,41 @@ private struct Images {
   }
   private static let longestFrame: UInt = 4 << 20
 
-  /// The first words from there on that may be a frame record: where another one may lie, and an address behind a call.
-  private func firstRecord(of stack: UnsafePointer<CCrashThreadStack>, above least: UInt) -> UInt? {
-    for at in stride(from: least + least % 16, to: least + Self.furthestRecord, by: 16) {
-      guard let word = Self.word(at, of: stack), let back = Self.word(at + 8, of: stack) else { return nil }
-      let next = word & ~(1 << 60)
-      if next > at, next - at < Self.longestFrame, next % 16 == 0, isReturn(back) { return at }
+  /// The frame record of a function that keeps a frame pointer and waits for what it called: above all that its first instructions take of the
+  /// stack. Nil where those are others than compilers use, or it has taken more since.
+  private mutating func recordByPrologue(of frame: FrameTables.Frame, on stack: UnsafePointer<CCrashThreadStack>) -> UInt? {
+    guard let image = image(frame.counter), let start = function(frame.counter, isCall: true, of: image)?.start else { return nil }
+    var code = bytes(at: image.bias &+ UInt(start), count: 32)[...]
+    func take(_ instruction: [UInt8]) -> Bool {
+      guard code.starts(with: instruction) else { return false }
+      code = code.dropFirst(instruction.count)
+      return true
     }
-    return nil
+    _ = take([0xf3, 0x0f, 0x1e, 0xfa])  // endbr64
+    guard take([0x55]), take([0x48, 0x89, 0xe5]) else { return nil }  // push %rbp; mov %rsp,%rbp
+    var size: UInt = 0
+    // Registers, r8 to r15 behind a prefix.
+    while let push = code.first == 0x41 ? code.dropFirst().first : code.first, 0x50...0x57 ~= push {
+      code = code.dropFirst(code.first == 0x41 ? 2 : 1)
+      size += 8
+    }
+    // sub $room,%rsp
+    if take([0x48, 0x83, 0xec]) { size += UInt(code.first ?? 0) } else if take([0x48, 0x81, 0xec]) {
+      size += code.prefix(4).reversed().reduce(0) { $0 << 8 | UInt($1) }
+    }
+    return size < Self.longestFrame && isRecord(frame.stack + size, of: stack) ? frame.stack + size : nil
+  }
+
+  /// The first words from there on that may be a frame record.
+  private func firstRecord(of stack: UnsafePointer<CCrashThreadStack>, above least: UInt) -> UInt? {
+    stride(from: least + least % 16, to: least + Self.furthestRecord, by: 16).first { isRecord($0, of: stack) }
+  }
+
+  /// Where another record may lie, and an address behind a call.
+  private func isRecord(_ at: UInt, of stack: UnsafePointer<CCrashThreadStack>) -> Bool {
+    guard at % 16 == 0, let word = Self.word(at, of: stack), let back = Self.word(at + 8, of: stack) else { return false }
+    let next = word & ~(1 << 60)
+    return next > at && next - at < Self.longestFrame && next % 16 == 0 && isReturn(back)
   }
   private static let furthestRecord: UInt = 4096
 

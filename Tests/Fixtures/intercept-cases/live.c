@@ -134,7 +134,8 @@ void threads_come_and_go(void) {
 static atomic_int interrupted, asleep;
 
 static void *sleep_once(void *how) {
-  struct timespec t = {.tv_nsec = 400000000};
+  // Longer than a busy machine takes for the change.
+  struct timespec t = {.tv_sec = 3};
   asleep++;
   // Neither is ever restarted after a signal.
   if ((how ? ppoll(NULL, 0, &t, NULL) : nanosleep(&t, NULL)) != 0) interrupted++;
@@ -146,7 +147,7 @@ void sleepers_are_left_alone(void) {
   pthread_t threads[8];
   for (long i = 0; i < 8; i++) pthread_create(&threads[i], NULL, sleep_once, (void *)(i & 1));
   while (asleep < 8) usleep(1000);
-  usleep(20000);
+  usleep(300000);
   HKTTransactionReport report = installed(site);
   CHECK(report.live && report.threads_asleep == 8 && report.threads_signaled == 0, "%u asleep, %u signaled", report.threads_asleep,
         report.threads_signaled);

@@ -31,7 +31,7 @@ static Board *board;
 
 static void wait_for(atomic_int *flag, int value) {
   for (int i = 0; atomic_load(flag) != value; i++) {
-    CHECK(i < 50000, "nobody answered");
+    CHECK(i < 300000, "nobody answered");
     usleep(100);
   }
 }
@@ -114,7 +114,7 @@ static bool park_at(pid_t thread, uint64_t address) {
 static void go_on(pid_t child, pid_t thread) {
   char path[64], line[256];
   snprintf(path, sizeof path, "/proc/%d/task/%d/status", child, thread);
-  for (int i = 0; i < 20000 && !board->changed; i++) {
+  for (int i = 0; i < 200000 && !board->changed; i++) {
     unsigned long pending = 0;
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f)) sscanf(line, "SigPnd: %lx", &pending);

@@ -32,6 +32,8 @@ stalled() {
   check "$level $1: a stall of $2 is recorded with its length, ${time} ms" [ "$time" -ge 600 ]
   says "$level $1: its stack names the function" "$1.stalls" "$3"
   check "$level $1: its stack names who called it" grep -q 'stalling.stall(_:)' "$1.stalls"
+  # Between the two nothing is shown that only was called before.
+  check "$level $1: and nobody else" bash -c "! grep -F 'stalling.stall(_:)' '$1.stalls' | grep -vE '$(sed 's/[().]/\\&/g' <<<"$3") [+] [0-9]+\",\"stalling\.stall\('"
   # One that a busy machine makes has other stacks. Work of the pool comes in rounds, between which it may go on.
   local begun over
   begun=$(told_of "$1" "$2" false) over=$(told_of "$1" "$2" true)
