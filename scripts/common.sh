@@ -35,13 +35,14 @@ toolchain_bin() {
   printf '%s\n' "$directory"
 }
 
-# built_product LEVEL PRODUCT: builds one of the package's programs, debug or release, and prints where it is.
+# built_product LEVEL PRODUCT: builds one of the package's programs, debug or release, and prints where it is. scripts/test has built the debug
+# ones already (SCRIPTHOST_DEBUG_IS_BUILT).
 built_product() {
   if [ "$1" = release ]; then
     swift build --package-path "$root" -c release --product "$2" >&2
     printf '%s\n' "$root/.build/release/$2"
   else
-    swift build "${tests_options[@]}" --product "$2" >&2
+    [ "${SCRIPTHOST_DEBUG_IS_BUILT:-}" ] || swift build "${tests_options[@]}" --product "$2" >&2
     printf '%s\n' "$tests_scratch/debug/$2"
   fi
 }
