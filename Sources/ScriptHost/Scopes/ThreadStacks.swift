@@ -209,9 +209,12 @@ private struct Images {
       code = code.dropFirst(code.first == 0x41 ? 2 : 1)
       size += 8
     }
-    // sub $room,%rsp
-    if take([0x48, 0x83, 0xec]) { size += UInt(code.first ?? 0) } else if take([0x48, 0x81, 0xec]) {
+    if take([0x48, 0x83, 0xec]) {  // sub $room,%rsp
+      size += UInt(code.first ?? 0)
+    } else if take([0x48, 0x81, 0xec]) {  // the same with four bytes
       size += code.prefix(4).reversed().reduce(0) { $0 << 8 | UInt($1) }
+    } else if take([0x48, 0x83, 0xc4, 0x80]) {  // add $-128,%rsp
+      size += 128
     }
     return size < Self.longestFrame && isRecord(frame.stack + size, of: stack) ? frame.stack + size : nil
   }
