@@ -28,7 +28,8 @@ extension CallValues {
   /// A result that is put straight into its registers certainly gets to the caller: it reads them all.
   @inline(__always)
   static func isResultRead(_ slot: ValueSlot, _ script: Call) -> Bool {
-    var isRead = false
+    // Nobody was compiled together with a closure that was made here.
+    var isRead = script.pointee.hasNoHook
     script.pointee.withHook { isRead = $0.isResultRead(slot, script.pointee.view) }
     return isRead
   }

@@ -62,6 +62,9 @@ struct ScriptCall {
   func withHook(_ body: (LuaHook) -> Void) { heldHook?._withUnsafeGuaranteedRef(body) }
 
   @inline(__always)
+  var hasNoHook: Bool { heldHook == nil }
+
+  @inline(__always)
   var view: CallView { changes.view }
   @inline(__always)
   var phase: HKTPhase { changes.phase }

@@ -105,7 +105,8 @@ final class LineEditor {
       draw()
     }
     guard isOver() else { return .end }
-    put("\r\u{1B}[K")
+    // What was typed stays on the screen.
+    put(line.isEmpty ? "\r\u{1B}[K" : "\r\n")
     return .gone
   }
 

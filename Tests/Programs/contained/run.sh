@@ -295,8 +295,8 @@ many() {
 }
 # What the runtime writes for each one at -Onone, a stack, takes longer than containing it.
 for kinds in range,nil,inside fatal,cast; do
-  many O "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo 4000)" $kinds
-  many Onone "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo 1000)" $kinds
+  many O 10000 $kinds
+  many Onone "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo 2000)" $kinds
 done
 
 # In a container thread ids are small numbers, as those are that a program counts with: none of them is taken for a lock's owner.
