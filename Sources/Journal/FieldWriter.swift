@@ -47,8 +47,17 @@ public struct FieldName: Sendable, ExpressibleByStringLiteral {
 
   /// Whether values of the name are masked is the caller's to know.
   package init(_ name: String, masked: Bool) {
-    let text = name.utf8.prefix(255)
-    encoded = [UInt8(text.count)] + text + [UInt8](repeating: 0, count: 15 - text.count % 16)
+    var name = name
+    encoded = name.withUTF8 { text in
+      let length = min(text.count, 255), size = (length / 16 + 1) * 16
+      // All of them are zero at first.
+      return [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+        count = size
+        bytes.initialize(repeating: 0)
+        bytes[0] = UInt8(length)
+        for index in 0..<length { bytes[index + 1] = text[index] }
+      }
+    }
     isMasked = masked
   }
 

@@ -66,7 +66,7 @@ public func sample(_ name: String, _ value: Double) { print("S", name, value, se
 /// Uses a result, so that the call is not optimised away; the optimiser is not to know that it does nothing.
 @_optimize(none) public func keep(_ value: Int) {}
 
-/// KiB of this process: `Rss` is what is in memory, `Pss` the same with shared pages by parts.
+/// KiB of this process: `Rss` is what is in memory, `Pss` the same with shared pages by parts, `Private_Dirty` what it wrote and no other has.
 public func memoryKiB(_ kind: String) -> Double {
   guard let file = fopen("/proc/self/smaps_rollup", "r") else { return 0 }
   defer { fclose(file) }

@@ -30,6 +30,8 @@ case "loop": measureLoop(repetitions)
 case "memory":
   sample("rss", memoryKiB("Rss"))
   sample("pss", memoryKiB("Pss"))
+  sample("private", memoryKiB("Private_Dirty"))
+case "states": loadPlainly(arguments[2])
 default: break
 }
 

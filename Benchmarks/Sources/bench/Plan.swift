@@ -83,6 +83,7 @@ struct Plan {
           samples.read(Child.run([settings.subject, "memory"]).output, prefix: "alone ")
           samples.read(Child.run(hosted + ["--", settings.subject, "memory"]).output, prefix: "hosted ")
           samples.read(Child.run(hosted + ["--patches", workplace.hundred, "--", settings.subject, "memory"]).output, prefix: "100 ")
+          samples.read(Child.run([settings.subject, "states", workplace.hundred]).output)
         }
       },
       Plan(title: "installing hooks") { samples in

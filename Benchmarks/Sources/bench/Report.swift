@@ -133,9 +133,13 @@ struct Report {
       [
         Row(title: "scripthost run, no patches", sample: "start hosted", unit: "ms", comparison: .over("start alone")),
         Row(title: "100 patches of 50 lines", sample: "start 100", unit: "ms", comparison: .over("start hosted"), target: 5),
+        Row(title: "their files in plain Lua states", sample: "plain states", unit: "ms", comparison: .alone),
         Row(title: "memory (PSS), no patches", sample: "hosted pss", unit: "KiB", comparison: .over("alone pss")),
         Row(title: "memory (PSS), 100 patches", sample: "100 pss", unit: "KiB", comparison: .over("alone pss"), target: 4096),
         Row(title: "memory (RSS), 100 patches", sample: "100 rss", unit: "KiB", comparison: .over("alone rss")),
+        Row(title: "memory (written), no patches", sample: "hosted private", unit: "KiB", comparison: .over("alone private")),
+        Row(title: "memory (written), 100 patches", sample: "100 private", unit: "KiB", comparison: .over("alone private")),
+        Row(title: "memory (written), plain states", sample: "plain states private", unit: "KiB", comparison: .alone),
       ]
     ),
     (

@@ -144,7 +144,8 @@ static void put(lua_State *L, int table, const char *name) {
 
 static int library_end(int i) {
   const char *library = names[i].allowed.library;
-  while (i < NAME_COUNT && strcmp(names[i].allowed.library, library) == 0) i++;
+  // Names of one library share its text, as most compilers have it: the texts are compared where the library ends.
+  while (i < NAME_COUNT && (names[i].allowed.library == library || strcmp(names[i].allowed.library, library) == 0)) i++;
   return i;
 }
 
@@ -253,6 +254,8 @@ static bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <=
 
 void shl_make_globals(lua_State *L, SHLState *S, const char *text, size_t length) {
   luaL_checkstack(L, 24, NULL);
+  // The word of each hash that was looked up last: most words of a text come again.
+  struct { const char *word; size_t length; } last[64] = {0};
   for (const char *p = text, *end = text + length; p < end; p++) {
     const char *word = p;
     while (p < end && is_name(*p)) p++;
@@ -260,6 +263,9 @@ void shl_make_globals(lua_State *L, SHLState *S, const char *text, size_t length
     if (!n) continue;
     uint32_t bit = filter_bit(word, n);
     if (!(S->filter[bit / 64] >> bit % 64 & 1)) continue;
+    if (last[bit % 64].length == n && memcmp(last[bit % 64].word, word, n) == 0) continue;
+    last[bit % 64].word = word;
+    last[bit % 64].length = n;
     if ((n == 2 && memcmp(word, "_G", n) == 0) || (n == 4 && memcmp(word, "_ENV", n) == 0)) make_word(L, S, NULL, 0);
     else make_word(L, S, word, n);
   }

@@ -123,12 +123,18 @@ package enum PatchFiles {
   /// A number that tells the text of a place, with its modules and settings, from other texts: this process's own.
   static func text(of place: Place) -> Int {
     var hasher = Hasher()
-    hasher.combine(try? PatchSource.bytes(of: place.path))
-    hasher.combine(try? PatchSource.bytes(of: PatchConfig.file(of: place)))
+    func add(_ path: RawPath) {
+      let bytes = try? PatchSource.bytes(of: path)
+      hasher.combine(bytes?.count)
+      // All bytes at once: an array is combined one by one.
+      bytes?.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+    add(place.path)
+    add(PatchConfig.file(of: place))
     for folder in place.directory.map(folders) ?? [] {
       for name in folder.directoryEntries().sorted(by: { $0.lexicographicallyPrecedes($1) }) where name.suffix(4) == Array(".lua".utf8)[...] {
         hasher.combine(name)
-        hasher.combine(try? PatchSource.bytes(of: folder.appending(name)))
+        add(folder.appending(name))
       }
     }
     return hasher.finalize()

@@ -5,8 +5,12 @@ internal import Journal
 private import Synchronization
 
 enum SharedMethods {
-  /// By selector: the patches that are known to stand on it together.
-  private static let reported = Mutex<[String: Set<String>]>([:])
+  private struct Reported {
+    /// By selector: the patches that are known to stand on it together, each with the number of the look that saw it last.
+    var patches: [String: [String: UInt64]] = [:]
+    var looks: UInt64 = 0
+  }
+  private static let reported = Mutex(Reported())
   /// So many selectors are remembered; others are not reported.
   private static let most = 10_000
   /// Of more patches than that, their number is told.
@@ -60,12 +64,15 @@ enum SharedMethods {
   private static func fresh(_ layers: [Int], _ order: [LayerPlace], _ patch: String, _ selector: String) -> [Int] {
     guard !layers.isEmpty else { return [] }
     return reported.withLock { reported in
-      guard reported[selector] != nil || reported.count < most else { return [] }
-      let isNew = reported[selector, default: []].insert(patch).inserted
-      var seen: Set<String> = []
+      guard reported.patches[selector] != nil || reported.patches.count < most else { return [] }
+      reported.looks += 1
+      let look = reported.looks
+      var known = reported.patches.removeValue(forKey: selector) ?? [:]
+      defer { reported.patches[selector] = known }
+      let isNew = known.updateValue(look, forKey: patch) == nil
       return layers.filter { layer in
-        let isOtherNew = reported[selector]!.insert(order[layer].owner).inserted
-        return (isNew || isOtherNew) && seen.insert(order[layer].owner).inserted
+        let before = known.updateValue(look, forKey: order[layer].owner)
+        return isNew ? before != look : before == nil
       }
     }
   }
