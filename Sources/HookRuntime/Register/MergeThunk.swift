@@ -52,6 +52,22 @@ package struct MergePassage: Sendable {
 }
 
 extension ImageCatalog {
+  /// The merged body through which the witness goes to what it runs; nil where its code tells no such one, or others enter that body, too.
+  func passage(of witness: Body) -> MergePassage? {
+    lock.withLock {
+      guard let found = merges.thunk(witness), !found.isTwin, let symbol = merges.mergedSymbol(at: found.code.target - bias),
+        !merges.hasOtherCallers(symbol.address),
+        let thunk = MergeThunk(found.code, callers: [witness.mangledName], isAsync: witness.declaration.functionType.isAsync)
+      else { return nil }
+      return passage(thunk, through: symbol)
+    }
+  }
+
+  private func passage(_ thunk: MergeThunk, through merged: ImageSymbol) -> MergePassage {
+    let start = merged.address + bias
+    return MergePassage(code: start..<start + UInt64(merged.size), thunk: thunk)
+  }
+
   /// Gives `family` the merged bodies its thunks go to, which may bear another selector's name.
   func addMergedBodies(to family: inout Family) {
     var unidentified: [UInt64: UnidentifiedSource] = [:]
@@ -69,7 +85,7 @@ extension ImageCatalog {
         // Nobody else goes there: every call enters through a thunk.
         if let known, family.bodies[known].thunks.isEmpty { family.bodies.remove(at: known) }
         if let thunk, let index = family.bodies.firstIndex(where: { $0.address == source.address }) {
-          family.bodies[index].passage = MergePassage(code: read.target..<read.target + UInt64(symbol.size), thunk: thunk)
+          family.bodies[index].passage = passage(thunk, through: symbol)
         }
         continue
       }

@@ -213,9 +213,9 @@ final class Merges {
   /// A function names the merged body at `to` at the address `site`.
   private func note(_ site: UInt64, _ to: UInt64, _ use: inout Use) {
     guard let from = symbols.symbol(containing: site) else { return use.isEntered = true }
-    // What the compiler makes is not merged under a selector's name: it calls as anybody would.
-    let isDeclared = parser.quickKind(from.name).isDeclared && !Self.isMerged(from)
-    switch isDeclared ? thunk(at: from.address, size: Int(from.size)) : .none {
+    // What the compiler makes is not merged under a selector's name: it calls as anybody would. Witnesses are merged with each other.
+    let isMergedHere = !Self.isMerged(from) && (parser.quickKind(from.name).isDeclared || isWitness(from) && isOfWitnesses(to))
+    switch isMergedHere ? thunk(at: from.address, size: Int(from.size)) : .none {
     case .thunk(let thunk) where thunk.target == to + bias:
       use.thunks[from.address] = thunk
       use.places &= thunk.written
@@ -224,6 +224,9 @@ final class Merges {
       if let closure = appliedClosure(from) { use.forwarders[from.address] = (from, closure) } else { use.isEntered = true }
     }
   }
+
+  private func isWitness(_ symbol: ImageSymbol) -> Bool { symbol.name.suffix(2).elementsEqual("TW".utf8) }
+  private func isOfWitnesses(_ merged: UInt64) -> Bool { mergedSymbol(at: merged)?.name.suffix(4).elementsEqual("TWTm".utf8) ?? false }
 
   /// A function that only calls another, which was merged, reads as that one's thunk does once its call was changed into one of the
   /// merged body. LLVM marks the call of a thunk to be a jump, and that of a caller not (SwiftMergeFunctions): where thunks jump,

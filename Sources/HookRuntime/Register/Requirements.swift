@@ -127,6 +127,7 @@ private struct RequirementFamilies {
     let family = ownMethods(able, witness).first ?? inherited ?? defaultImplementation(able, witness)
     var body = Body(witness)
     if let way = image.wayOfJump(body) { body.way = way }
+    body.passage = image.passage(of: body)
     include(family ?? Family(witness, in: image), image, witness, body: body)
   }
 

@@ -54,6 +54,7 @@ extension ImageCatalog {
       else { return nil }
       var body = Body(witness)
       if let way = wayOfJump(body) { body.way = way }
+      body.passage = passage(of: body)
       return body
     }
   }

@@ -96,6 +96,33 @@ public final class {second}: {protocol} {{ public init() {{}}; {self.random.choi
 @inline(never) public func use{n}<T: {protocol}>(_ t: T, _ n: Int) -> Int {{ t.{name}(n) &+ t.{default}(n) }}""")
         for text in (f"any{n}(x).{name}(x)", f"any{n}(x).{default}(x)", f"use{n}({first}(), x)", f"{second}().{name}(x)"): self.call(text)
 
+    def alikeWitnesses(self):
+        """Types of one layout whose witnesses differ in the function they go on to alone, which the compiler merges."""
+        at = len(self.names) + 1
+        protocol, source = f"P{at}", f"Q{at}"
+        types = [f"{letter}{at}" for letter in "UVW"[:self.random.randint(2, 3)]]
+        fields = self.random.choice(["var a: [Int]; var b: Int; var c: Bool", "var a: String; var b: Int", "var a: [Int]; var b: [Int]"])
+        isText, isList = "String" in fields, fields.count("[Int]") == 2
+        self.lines.append(f"""public protocol {source} {{ var next: Int {{ get }} }}
+public struct {source}Plain: {source} {{ public let next: Int; public init(_ n: Int) {{ next = n }} }}
+public protocol {protocol} {{ init(from s: any {source}) throws; func size(_ n: Int) -> [Int] }}
+public struct {protocol}Error: Error {{}}""")
+        for k, each in enumerate(types):
+            n = len(self.names) + 1
+            self.names[n] = (each, "init")
+            m = len(self.names) + 1
+            self.names[m] = (each, "size")
+            a = f'"{k} \\(n)"' if isText else f"(0..<(n & {k + 1})).map {{ $0 &* {k + 3} }}"
+            rest = f"b = (0..<(n & {k + 3})).map {{ $0 &+ {k} }}" if isList else f"b = n &+ {k + 5}"
+            if "Bool" in fields: rest += f"; c = n & {k + 1} == 0"
+            self.lines.append(f"""public struct {each}: {protocol} {{ {fields}
+  {self.random.choice(INLINES[:5])}public init(from s: any {source}) throws {{ let n = s.next; mark({n}); if n > 1000 {{ throw {protocol}Error() }}; a = {a}; {rest} }}
+  {self.random.choice(INLINES[:5])}public func size(_ n: Int) -> [Int] {{ mark({m}); return (0..<(n & {k + 3})).map {{ $0 &* {k + 7} &+ n }} }} }}""")
+        all = ", ".join(f"{each}.self" for each in types)
+        self.lines.append(f"""nonisolated(unsafe) public var types{at}: [any {protocol}.Type] = [{all}]
+@inline(never) public func read{at}(_ s: any {source}) -> Int {{ var sum = 0; for type in types{at} {{ if let made = try? type.init(from: s) {{ sum &+= made.size(sum & 7).count }} }}; return sum }}""")
+        self.call(f"read{at}({source}Plain(x & 15))")
+
     def throwing(self):
         n, name = self.new("")
         access = self.access()
@@ -308,7 +335,7 @@ public struct {plain}: {protocol} {{ public init() {{}} }}""")
             self.random.choice([self.free, self.free, self.generic, self.structure, self.classes, self.requirement, self.throwing, self.closure, self.opaque,
                                 self.pack, self.selfResult, self.initialisers, self.noncopyable, self.constrained, self.typedThrowing, self.asynchronous, self.asyncRequirement,
                                 self.specialised, self.existentials, self.equal, self.equal, self.recursive, self.recursive, self.recursiveMembers, self.isolatedDeinits,
-                                self.emittedIntoClients])()
+                                self.emittedIntoClients, self.alikeWitnesses, self.alikeWitnesses])()
 
 
 def program(random):

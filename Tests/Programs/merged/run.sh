@@ -34,4 +34,22 @@ for level in -O -Osize; do
   capture_loaded ruled "$scripthost" run -v --state state --patches nameless.lua -- ./app
   says "nameless, $level: loading a patch tells it" ruled.err "hooks on 'Lib.Named.name(_:)' may miss calls that go straight to the code it jumps to"
 done
+
+# Witnesses that the compiler merged go through one body to the functions that they were made of: one call each.
+cp "$here/witnesses/main.swift" witnesses.swift
+printf '%s\n' 'patch { id = "witnesses", version = "1.0.0", api = 1 }' 'local calls = 0' \
+  'method "Witnesses.Second.init(from:)":before(function(call) calls = calls + 1 end)' \
+  'method "Witnesses.finish()":before(function(call) print("SEEN Second " .. calls) end)' >witnesses.lua
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -wmo -module-name Witnesses witnesses.swift -o witnesses
+  [ "$level" = -Onone ] || check "witnesses, $level: the program has merged ones" grep -q 'TWTm$' <(nm witnesses)
+  capture traced "$scripthost" trace -c --state state -o table -e 'Witnesses.*.init(from:)' -- ./witnesses
+  for type in First Second; do
+    called=$(awk -v type=$type '$1 == "COUNT" && $2 == type { print $3 }' traced.out)
+    seen=$(awk -v name="Witnesses.$type.init(from:)" '$NF == name { sum += $(NF - 1) } END { print sum + 0 }' table)
+    check "witnesses, $level: $called calls of $type.init are as many events ($seen)" [ "$seen" = "$called" ]
+  done
+  capture ruled "$scripthost" run -v --state state --patches witnesses.lua -- ./witnesses
+  says "witnesses, $level: a handler runs once for each call" ruled.err 'SEEN Second 20'
+done
 finish
