@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests/Programs/merged/run.sh [SEED]: hooks on functions that the compiler merged count their own calls and no others,
-# where the constants that tell them apart are in registers and where they are on the stack; what goes straight to merged code without a name is told. A call through merged witnesses is one call.
+# where the constants that tell them apart are in registers and where they are on the stack; what goes straight to merged code without a name is told.
+# A call through merged witnesses is one call.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}}
 printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
