@@ -28,12 +28,9 @@ typedef struct Record {
   uint64_t next, return_to;
 } Record;
 
-/// The longest distance between two frame records that is believed.
-static const uint64_t longest_frame = 4 << 20;
-
 /// Frame records lie at multiples of 16, by the calling convention.
 static bool may_follow(uint64_t record, uint64_t next) {
-  return next > record && next - record < longest_frame && (next & 15) == 0;
+  return next > record && next - record < CCRASH_LONGEST_FRAME && (next & 15) == 0;
 }
 
 /// Reads the frame record at `at`: the caller's one and the return address. false: it cannot be read, or that is no address of code.
@@ -48,7 +45,7 @@ static uint64_t find_record(const CCrashThreadStack *s) {
   for (uint32_t i = (s->stack & 8) != 0; i + 1 < s->word_count; i += 2) {
     uint64_t at = s->stack + 8 * i, next = s->words[i], back = s->words[i + 1];
     Record second;
-    bool is_code = back > 4096 && back < 1ull << 47 && (back < s->stack || back - s->stack > longest_frame);
+    bool is_code = back > 4096 && back < 1ull << 47 && (back < s->stack || back - s->stack > CCRASH_LONGEST_FRAME);
     if (is_code && may_follow(at, next) && read_record(next, &second) && (second.next == 0 || may_follow(next, second.next))) return at;
   }
   return 0;
@@ -59,7 +56,7 @@ static void walk(CCrashThreadStack *s) {
   s->word_count = (uint32_t)(read_memory(s->stack, s->words, sizeof s->words) / 8);
   uint64_t at = s->frame;
   Record record;
-  if (!at || (at & 15) || at < s->stack - 16 || at - (s->stack - 16) > longest_frame || !read_record(at, &record)) at = find_record(s);
+  if (!at || (at & 15) || at < s->stack - 16 || at - (s->stack - 16) > CCRASH_LONGEST_FRAME || !read_record(at, &record)) at = find_record(s);
   s->record_count = 0;
   while (at && s->record_count < CCRASH_STACK_RECORDS && read_record(at, &record)) {
     s->record_at[s->record_count] = at;

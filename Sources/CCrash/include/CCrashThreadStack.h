@@ -8,7 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CCRASH_STACK_RECORDS = 128, CCRASH_STACK_WORDS = 1024 };
+enum {
+  CCRASH_STACK_RECORDS = 128,
+  CCRASH_STACK_WORDS = 1024,
+  CCRASH_LONGEST_FRAME = 4 << 20,  // bytes: the longest distance between two frames that is believed
+};
 
 /// What of a thread's stack was read. Nothing here is proven to be code: whoever names addresses checks them. A thread that runs has gone on
 /// since, and what its stack holds now may be of other calls: only what is here belongs together.

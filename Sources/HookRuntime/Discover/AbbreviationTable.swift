@@ -14,6 +14,8 @@ struct AbbreviationTable {
     /// Where DW_AT_abstract_origin lies behind the code when everything before it has a fixed size; -1 when not.
     let originOffset: Int
     let originForm: UInt64
+    /// It has a DW_AT_low_pc: of a function, its code.
+    let hasAddress: Bool
   }
 
   private struct AttributeRow {
@@ -53,6 +55,7 @@ struct AbbreviationTable {
     var pending = 0
     var originOffset = -1
     var originForm: UInt64 = 0
+    var hasAddress = false
     while true {
       let name = cursor.readULEB()
       let form = cursor.readULEB()
@@ -60,6 +63,7 @@ struct AbbreviationTable {
       guard !cursor.isDamaged else { return nil }
       if name == 0, form == 0 { break }
       attributes.append(AttributeRow(name: name, form: form))
+      if name == Attribute.lowPC { hasAddress = true }
       if name == Attribute.abstractOrigin {
         originForm = form
         if steps.count == firstStep { originOffset = pending }
@@ -74,7 +78,7 @@ struct AbbreviationTable {
     if pending > 0 { steps.append(Step(skip: pending, form: 0)) }
     return Abbreviation(
       tag: tag, attributes: firstAttribute..<attributes.count, steps: firstStep..<steps.count, originOffset: originOffset,
-      originForm: originForm)
+      originForm: originForm, hasAddress: hasAddress)
   }
 
   @inline(__always)

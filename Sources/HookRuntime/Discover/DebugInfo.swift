@@ -14,6 +14,7 @@ struct DebugInfo {
   private let strings: ByteView
   private let lineStrings: ByteView
   private let stringOffsets: ByteView
+  private let addresses: ByteView
 
   /// Nil without .debug_info that can be read.
   init?(_ file: ELFFile) {
@@ -30,6 +31,7 @@ struct DebugInfo {
     lineStrings = text(".debug_line_str")
     stringOffsets = file.view(section: ".debug_str_offsets") ?? .empty
     line = file.view(section: ".debug_line") ?? .empty
+    addresses = file.view(section: ".debug_addr") ?? .empty
   }
 
   // MARK: Units
@@ -136,6 +138,29 @@ struct DebugInfo {
     return stringOffsets.load(Int(at), as: UInt32.self).flatMap { StringLocation(0, UInt64($0)) }
   }
 
+  /// Reads an address of the file; other forms are skipped and give nil.
+  /// - Parameter base: where the unit's addresses start in .debug_addr (DW_AT_addr_base), for those that are numbered.
+  func readAddress(_ form: UInt64, _ unit: Unit, base: UInt64?, _ cursor: inout DWARFCursor) -> UInt64? {
+    switch form {
+    case Form.addr where unit.addressSize == 8: return cursor.read(UInt64.self)
+    case Form.addrx: return indexedAddress(cursor.readULEB(), unit, base)
+    case Form.addrx1: return indexedAddress(UInt64(cursor.read(UInt8.self)), unit, base)
+    case Form.addrx2: return indexedAddress(UInt64(cursor.read(UInt16.self)), unit, base)
+    case Form.addrx4: return indexedAddress(UInt64(cursor.read(UInt32.self)), unit, base)
+    default:
+      Form.skip(form, unit, &cursor)
+      return nil
+    }
+  }
+
+  private func indexedAddress(_ index: UInt64, _ unit: Unit, _ base: UInt64?) -> UInt64? {
+    // Without DW_AT_addr_base the table starts behind one header.
+    let (scaled, tooFar) = index.multipliedReportingOverflow(by: 8)
+    let (at, outside) = scaled.addingReportingOverflow(base ?? (unit.offsetSize == 8 ? 16 : 8))
+    guard unit.addressSize == 8, !tooFar, !outside, at < UInt64(addresses.count) else { return nil }
+    return addresses.load(Int(at), as: UInt64.self)
+  }
+
   /// Reads a reference to another entry as an offset in .debug_info; nil when it leads out of this file.
   func readReference(_ form: UInt64, _ unit: Unit, _ cursor: inout DWARFCursor) -> Int? {
     let relative: UInt64
@@ -165,6 +190,7 @@ struct DebugInfo {
     /// Of another language: the compiler also describes C modules that it imports.
     var isForeign = false
     var stringOffsetsBase: UInt64?
+    var addressBase: UInt64?
   }
 
   func root(of unit: Unit, _ table: AbbreviationTable) -> Root {
@@ -181,6 +207,7 @@ struct DebugInfo {
     cursor = DWARFCursor(info, from: start, to: unit.end)
     table.forEachAttribute(of: abbreviation, unit, &cursor) { name, form, cursor in
       switch name {
+      case Attribute.addressBase where form == Form.secOffset: root.addressBase = cursor.readOffset(unit.offsetSize)
       case Attribute.producer: root.producer = readString(form, unit, base: root.stringOffsetsBase, &cursor)
       case Attribute.language where form == Form.data2: root.isForeign = cursor.read(UInt16.self) != Self.swift
       case Attribute.isOptimized:
@@ -250,11 +277,13 @@ enum Attribute {
   static let producer: UInt64 = 0x25
   static let language: UInt64 = 0x13
   static let name: UInt64 = 0x03
+  static let lowPC: UInt64 = 0x11
   static let abstractOrigin: UInt64 = 0x31
   static let specification: UInt64 = 0x47
   static let linkageName: UInt64 = 0x6e
   static let mipsLinkageName: UInt64 = 0x2007
   static let stringOffsetsBase: UInt64 = 0x72
+  static let addressBase: UInt64 = 0x73
   static let isOptimized: UInt64 = 0x3fe1
 }
 
@@ -265,6 +294,7 @@ enum Form {
   static let ref4: UInt64 = 0x13, ref8: UInt64 = 0x14, refUdata: UInt64 = 0x15, indirect: UInt64 = 0x16
   static let secOffset: UInt64 = 0x17, strx: UInt64 = 0x1a, lineStrp: UInt64 = 0x1f, implicitConst: UInt64 = 0x21
   static let strx1: UInt64 = 0x25, strx2: UInt64 = 0x26, strx3: UInt64 = 0x27, strx4: UInt64 = 0x28
+  static let addr: UInt64 = 0x01, addrx: UInt64 = 0x1b, addrx1: UInt64 = 0x29, addrx2: UInt64 = 0x2a, addrx4: UInt64 = 0x2c
   static let gnuStringIndex: UInt64 = 0x1f02
 
   /// The size of a value whose size does not depend on its content; nil for the others.

@@ -1,19 +1,29 @@
 import Glibc
 
-/// Counts DW_TAG_inlined_subroutine entries by the linkage name of the function they are copies of.
+/// Counts copies of functions that bear no symbol, by the function's linkage name: what was inlined into others
+/// (DW_TAG_inlined_subroutine), and functions of which the name is left in the debug information alone (DW_TAG_subprogram): LLVM merges
+/// equal ones into code without a name.
 struct InlineCounter {
   private static let inlinedSubroutine: UInt64 = 0x1d
+  private static let subprogram: UInt64 = 0x2e
 
   let debug: DebugInfo
+  private let symbols: SymbolTable
   /// Copies found, and copies whose function could not be named.
   private(set) var total = 0
   private(set) var unresolved = 0
   private var counts: [DebugInfo.StringLocation: Int] = [:]
+  /// Code at which no symbol stands.
+  private var nameless: [DebugInfo.StringLocation: Int] = [:]
   private var units: [DebugInfo.Unit] = []
   /// References into other units, resolved at the end.
   private var inOtherUnits: [Int] = []
 
-  init(_ debug: DebugInfo) { self.debug = debug }
+  /// - Parameter symbols: of the image that `debug` describes.
+  init(_ debug: DebugInfo, _ symbols: SymbolTable) {
+    self.debug = debug
+    self.symbols = symbols
+  }
 
   /// Names and counts, sorted by name, each name once.
   mutating func run() -> [(name: DebugInfo.StringLocation, count: Int)] {
@@ -23,17 +33,23 @@ struct InlineCounter {
       units.append(unit)
       count(unit)
     }
-    countReceiverMismatch()
+    countInOtherUnits()
+    countNameless()
     return sortedByName()
   }
 
   private mutating func count(_ unit: DebugInfo.Unit) {
     let table = AbbreviationTable(debug.abbreviations, unit)
-    var origins = Self.origins(debug, unit, table)
+    let root = debug.root(of: unit, table)
+    let (inlined, functions) = copies(unit, table, root)
+    for function in functions {
+      if case .name(let name) = name(of: function, unit, table, root.stringOffsetsBase, depth: 0) { nameless[name, default: 0] += 1 }
+    }
+    var origins = inlined
     total += origins.count
     guard !origins.isEmpty else { return }
     origins.sort()
-    let base = debug.root(of: unit, table).stringOffsetsBase
+    let base = root.stringOffsetsBase
     var at = 0
     while at < origins.count {
       let origin = origins[at]
@@ -43,15 +59,30 @@ struct InlineCounter {
     }
   }
 
-  /// The origins of all inlined subroutines of a unit. Unresolvable ones are -1.
-  private static func origins(_ debug: DebugInfo, _ unit: DebugInfo.Unit, _ table: AbbreviationTable) -> [Int] {
+  /// The origins of all inlined subroutines of a unit, -1 where they cannot be resolved, and the functions at whose code no symbol stands.
+  private func copies(
+    _ unit: DebugInfo.Unit, _ table: AbbreviationTable, _ root: DebugInfo.Root
+  ) -> (inlined: [Int], functions: [Int]) {
     var origins: [Int] = []
+    var functions: [Int] = []
+    // Of a stripped image nothing bears a symbol.
+    let hasSymbols = symbols.hasLocalSymbols
     var cursor = DWARFCursor(debug.info, from: unit.firstEntry, to: unit.end)
     while !cursor.isAtEnd {
+      let entry = cursor.offset
       let code = cursor.readULEB()
       if code == 0 { continue }
       guard let abbreviation = table[code] else { break }
-      if abbreviation.tag == inlinedSubroutine {
+      if abbreviation.tag == Self.subprogram, abbreviation.hasAddress, hasSymbols {
+        var value = cursor
+        var address: UInt64?
+        table.forEachAttribute(of: abbreviation, unit, &value) { name, form, cursor in
+          guard name == Attribute.lowPC else { return false }
+          address = debug.readAddress(form, unit, base: root.addressBase, &cursor)
+          return true
+        }
+        if let address, symbols.isNamelessCode(at: address) { functions.append(entry) }
+      } else if abbreviation.tag == Self.inlinedSubroutine {
         if abbreviation.originOffset >= 0 {
           var value = cursor
           value.skip(abbreviation.originOffset)
@@ -69,7 +100,18 @@ struct InlineCounter {
       }
       table.skip(abbreviation, unit, &cursor)
     }
-    return origins
+    return (origins, functions)
+  }
+
+  /// Those of which no symbol has the name either: others are a jump to the code, and are judged by their own (SharedCode).
+  private mutating func countNameless() {
+    for (name, count) in nameless {
+      guard let text = debug.string(at: name) else { continue }
+      let bytes = UnsafeBufferPointer(start: UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self), count: strlen(text))
+      guard SwiftNames.isIndexed(bytes), symbols.symbols(named: Array(bytes)).isEmpty else { continue }
+      counts[name, default: 0] += count
+      total += count
+    }
   }
 
   private mutating func add(
@@ -82,7 +124,7 @@ struct InlineCounter {
     }
   }
 
-  private mutating func countReceiverMismatch() {
+  private mutating func countInOtherUnits() {
     inOtherUnits.sort()
     var at = 0
     var current: (unit: DebugInfo.Unit, table: AbbreviationTable, base: UInt64?)?

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-// InlineTable — how many copies of a function were inlined, and which source files there are.
+// InlineTable — how many copies of a function bear no symbol, most of them inlined, and which source files there are.
 //
 // Computed from DWARF on first use and remembered beside the symbol index.
 // Payload; keep in step with `build`:
@@ -20,17 +20,19 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
   }
 
   private let image: ELFFile
+  private let symbols: SymbolTable
   private let debug: DebugInfo?
   private let directory: IndexDirectory
   private let payload = Mutex<IndexDirectory.Payload?>(nil)
   private let discriminators = Mutex<[String: [String: String]]>([:])
 
   private static let headerSize = 32
-  private static let format: UInt64 = 1
+  private static let format: UInt64 = 2
 
   /// Uses the debug file and the index directory of `symbols`.
   package init(_ symbols: SymbolTable) {
     image = symbols.file
+    self.symbols = symbols
     debug = DebugInfo(symbols.file) ?? symbols.debugFile.flatMap { DebugInfo($0) }
     directory = symbols.indexDirectory
   }
@@ -156,7 +158,7 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
         payload = read
         return table
       }
-      let bytes = Self.build(image, debug)
+      let bytes = build()
       if let name { directory.write(name, key: key, payload: UnsafeRawBufferPointer(bytes.bytes)) }
       let made = IndexDirectory.Payload(bytes: bytes.view, owner: bytes)
       payload = made
@@ -174,25 +176,25 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
     return key
   }
 
-  private static func build(_ image: ELFFile, _ debug: DebugInfo?) -> HeapBytes {
+  private func build() -> HeapBytes {
     var rows: [(name: DebugInfo.StringLocation, count: Int)] = []
     var nameless = 0
     if let debug {
-      var counter = InlineCounter(debug)
+      var counter = InlineCounter(debug, symbols)
       rows = counter.run()
       nameless = counter.unresolved
     }
     let files = SourceFileNames.collect(image: image, debug: debug).reduce(into: [UInt8]()) { $0 += $1.utf8 + [0] }
-    let memory = HeapBytes(count: headerSize + rows.count * 12 + files.count)
+    let memory = HeapBytes(count: Self.headerSize + rows.count * 12 + files.count)
     let bytes = memory.bytes
     for (at, value) in [debug == nil ? 0 : 1, rows.count, files.count, nameless].enumerated() {
       bytes.storeBytes(of: UInt64(value), toByteOffset: at * 8, as: UInt64.self)
     }
     for (at, row) in rows.enumerated() {
-      bytes.storeBytes(of: row.name.packed, toByteOffset: headerSize + at * 8, as: UInt64.self)
-      bytes.storeBytes(of: UInt32(clamping: row.count), toByteOffset: headerSize + rows.count * 8 + at * 4, as: UInt32.self)
+      bytes.storeBytes(of: row.name.packed, toByteOffset: Self.headerSize + at * 8, as: UInt64.self)
+      bytes.storeBytes(of: UInt32(clamping: row.count), toByteOffset: Self.headerSize + rows.count * 8 + at * 4, as: UInt32.self)
     }
-    UnsafeMutableRawBufferPointer(rebasing: bytes[(headerSize + rows.count * 12)...]).copyBytes(from: files)
+    UnsafeMutableRawBufferPointer(rebasing: bytes[(Self.headerSize + rows.count * 12)...]).copyBytes(from: files)
     return memory
   }
 }

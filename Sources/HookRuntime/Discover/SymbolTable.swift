@@ -59,7 +59,7 @@ package struct ImageSymbol: @unchecked Sendable {  // points into a read-only ma
 }
 
 /// All function symbols of an image. May be used from any thread; the first use of each kind may read or build the index.
-package final class SymbolTable: @unchecked Sendable {  // constants, and one value behind a mutex
+package final class SymbolTable: @unchecked Sendable {  // constants, and values behind mutexes
   package struct Options: Sendable {
     /// Searched for debug files before /usr/lib/debug.
     package var debugDirectories: [String] = []
@@ -78,6 +78,7 @@ package final class SymbolTable: @unchecked Sendable {  // constants, and one va
   let tables: [RawSymbols]
   let indexDirectory: IndexDirectory
   private let index = Mutex<SymbolIndex?>(nil)
+  private let exported = Mutex<Set<UInt64>?>(nil)
 
   package init(_ file: ELFFile, options: Options = Options()) {
     self.file = file
@@ -169,6 +170,25 @@ extension SymbolTable: RandomAccessCollection {
       at += 1
     }
     return found
+  }
+
+  /// Other images can name the function that starts at the file's address: it is in .dynsym.
+  func isExported(_ address: UInt64) -> Bool {
+    exported.withLock { known in
+      if known == nil {
+        var addresses: Set<UInt64> = []
+        for table in tables where table.source == .dynsym {
+          for at in 0..<table.count where table.isCode(table[at]) { addresses.insert(table[at].value) }
+        }
+        known = addresses
+      }
+      return known?.contains(address) ?? false
+    }
+  }
+
+  /// The address is one of code, and no symbol stands at it.
+  func isNamelessCode(at address: UInt64) -> Bool {
+    file.sections.contains { $0.isExecutable && $0.address <= address && address - $0.address < $0.size } && symbols(at: address).isEmpty
   }
 
   /// The first symbol address greater than `address`; nil after the last. Labels count: they may be jumped to.

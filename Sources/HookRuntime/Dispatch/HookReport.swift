@@ -40,10 +40,11 @@ extension HookEngine.Report {
   mutating func addDoubts(about requests: [HookRequest], _ depth: DoubtDepth) {
     let installed = Set(tokens.map(\.key))
     let elsewhere = Set(chosen.map(\.selector))
+    let images = ProcessCatalog.shared.current()
     for request in requests where request.backEnd ?? .entry == .entry && installed.contains(request.family.key) {
       if elsewhere.contains(request.family.selector) { continue }
       if LimitedWork.isOver { return }
-      for doubt in request.image.doubts(about: request.family, depth: depth) { doubts.append((request.family.selector, doubt)) }
+      for doubt in request.image.doubts(about: request.family, among: images, depth: depth) { doubts.append((request.family.selector, doubt)) }
     }
   }
 }

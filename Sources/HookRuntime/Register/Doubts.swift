@@ -7,6 +7,8 @@ internal import SwiftMangling
 package enum Doubt: Sendable, Hashable {
   /// So many copies of it are in other functions, by the debug information.
   case inlined(Int)
+  /// So many copies are in another image, which has no function of its name, by that image's debug information.
+  case inlinedElsewhere(Int, image: String)
   /// Nothing in its image calls it, jumps to it or has its address, and no other image can.
   case notEntered(image: String)
   /// Clones have no names in an image that was stripped.
@@ -26,7 +28,7 @@ package enum Doubt: Sendable, Hashable {
   /// as one, only the source tells: it is told of each function that has one.
   package var isProven: Bool {
     switch self {
-    case .inlined, .notEntered, .stripped, .elsewhere, .nameless, .looped, .othersCalls: true
+    case .inlined, .inlinedElsewhere, .notEntered, .stripped, .elsewhere, .nameless, .looped, .othersCalls: true
     case .inliningUnknown: false
     }
   }
@@ -43,6 +45,8 @@ extension Doubt: CustomStringConvertible {
   package var description: String {
     switch self {
     case .inlined(let count): "\(count) cop\(count == 1 ? "y" : "ies") of it that \(count == 1 ? "was" : "were") inlined into other functions"
+    case .inlinedElsewhere(let count, let image):
+      "\(count) cop\(count == 1 ? "y" : "ies") of it in \(image), which compiled \(count == 1 ? "it" : "them") into its own code"
     case .notEntered(let image): "every call: nothing that is left in \(image) calls it, so its calls were inlined, or there are none"
     case .stripped(let image): "calls that go to clones of it: \(image) is stripped, and clones have no names there"
     case .inliningUnknown(let image, let why): "copies of it that were inlined: \(image) \(why)"
@@ -157,7 +161,7 @@ extension ImageCatalog {
   }
 
   /// Copies of some function of that name, which has no other name in the debug information (`-gline-tables-only`).
-  private func mayBeInlinedByName(_ declaration: Declaration) -> Bool {
+  func mayBeInlinedByName(_ declaration: Declaration) -> Bool {
     let name = String(declaration.name.prefix { $0 != "(" })
     guard !name.isEmpty else { return false }
     return lock.withLock {
@@ -192,7 +196,7 @@ extension ImageCatalog {
     return lock.withLock {
       family.bodies.allSatisfy { body in
         let address = body.address - bias
-        if symbols.symbols(at: address).contains(where: { $0.source == .dynsym || $0.nameText == "main" }) { return false }
+        if symbols.isExported(address) || symbols.symbols(at: address).contains(where: { $0.nameText == "main" }) { return false }
         return !entrances.isEntered(address, exceptFrom: own)
       }
     }

@@ -27,7 +27,8 @@ package enum Explanation {
     for (body, reason) in states {
       lines.append("             \(body.form.words), \(body.size) bytes" + (reason.map { ": refused, \($0)" } ?? ""))
     }
-    let doubts = image.doubts(about: family)
+    let images = images ?? ProcessCatalog.shared.current()
+    let doubts = image.doubts(about: family, among: images)
     if reachable > 0 {
       lines.append("  family     " + covered(reachable == states.count, doubts))
       lines.append(
@@ -61,7 +62,7 @@ package enum Explanation {
     for (index, line) in image.callers(of: family).enumerated() { lines.append((index == 0 ? "  callers    " : "             ") + line) }
     lines += conventions(family, image)
     if let end = endOfSelf(family, image) { lines.append("  self       \(end)") }
-    let reaches = Reach(family, in: image, among: images ?? ProcessCatalog.shared.current()).all()
+    let reaches = Reach(family, in: image, among: images).all()
     lines.append("  chosen     \(choice(reaches, image))")
     for each in reaches { lines.append("  by \(each.backEnd.rawValue): \(each)") }
     return lines.joined(separator: "\n")
@@ -90,7 +91,7 @@ package enum Explanation {
     if !isWhole { return "covered in part: calls that go to a refused body are missed" }
     for doubt in doubts {
       switch doubt {
-      case .stripped, .notEntered, .elsewhere, .nameless, .looped: return "not known to be covered: a hook may miss \(doubt)"
+      case .inlinedElsewhere, .stripped, .notEntered, .elsewhere, .nameless, .looped: return "not known to be covered: a hook may miss \(doubt)"
       case .othersCalls: return "covered, and more: a hook \(doubt.sentence)"
       case .inlined, .inliningUnknown: break
       }

@@ -441,21 +441,22 @@ struct LiteralReader {
     defer { depth -= 1 }
     guard depth <= deepest else { throw problem("tables nest more than \(deepest) deep") }
     var fields: [(String, Literal, Int)] = []
+    func field(_ key: String, _ line: Int) throws(PatchError) {
+      if fields.contains(where: { $0.0 == key }) { throw problem("'\(EventText.printable(String(key.prefix(64))))' is given twice") }
+      fields.append((key, try literal(), line))
+    }
     while true {
       skipSpace()
       if peek == UInt8(ascii: "}") { position += 1; return .table(fields) }
       let start = position
       let startLine = line
       if peek == UInt8(ascii: "[") {
-        let key = try quotedKey()
-        if fields.contains(where: { $0.0 == key }) { throw problem("'\(EventText.printable(String(key.prefix(64))))' is given twice") }
-        fields.append((key, try literal(), startLine))
+        try field(try quotedKey(), startLine)
       } else if let key = name() {
         skipSpace()
         if peek == UInt8(ascii: "=") {
           position += 1
-          if fields.contains(where: { $0.0 == key }) { throw problem("'\(key.prefix(64))' is given twice") }
-          fields.append((key, try literal(), startLine))
+          try field(key, startLine)
         } else {
           position = start
           fields.append(("", try literal(), startLine))

@@ -516,49 +516,22 @@ package final class PatchRegistry: Sendable {
 
   private func read(_ place: PatchFiles.Place) throws(PatchError) -> PatchSource {
     let source = try PatchFiles.source(at: place)
-    if let wanted = source.header.program, wanted != program {
-      throw .otherTarget("\(source.fileName): made for program '\(wanted)', this is '\(program)'; not loaded")
-    }
     let header = source.header
-    let isKnownBuild = header.buildIDs.contains(where: buildID.hasPrefix)
-    // Of another build the code that the patch was pinned to may be the same.
-    if !header.buildIDs.isEmpty, !isKnownBuild, header.bodies.isEmpty {
-      throw .otherTarget(
-        "\(source.fileName): made for other builds of the program than this, whose build-id is '\(buildID)'; not loaded")
-    }
-    if let wanted = header.swift, !Self.isSwiftRelease(wanted) {
-      throw .otherTarget("\(source.fileName): made for Swift \(wanted), this program is of Swift \(Self.swiftRelease); not loaded")
-    }
     if let time = header.expires, time <= Int64(clamping: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) {
       throw .expired("\(source.fileName): it expired on \(header.expiresText); not loaded")
     }
     if let policy, let why = PatchRights(policy, id: source.id, asked: header.permissions).refusalToLoad {
       throw .denied("\(source.fileName): \(why); not loaded")
     }
-    for selector in header.selectors {
-      if case .failure(let problem) = SelectorLookup.resolve(selector) {
-        throw .otherTarget("\(source.fileName): it needs '\(EventText.printable(selector))': \(problem); not loaded")
-      }
+    let target = PatchTarget(program: program, buildID: buildID) { selector in
+      if case .failure(let problem) = SelectorLookup.resolve(selector) { problem.description } else { nil }
     }
-    if !isKnownBuild, let why = PinnedBodies.firstChange(header.bodies, find: PinnedBodies.inProcess) {
+    if let misfit = header.misfits(in: target, onlyFirst: true).first { throw .otherTarget("\(source.fileName): \(misfit); not loaded") }
+    if !header.isMade(forBuild: buildID), let why = PinnedBodies.firstChange(header.bodies, find: PinnedBodies.inProcess) {
       throw .otherTarget("\(source.fileName): \(why); not loaded")
     }
     return source
   }
-
-  /// The Swift release of the host, and so of every program it fits.
-  package static var swiftRelease: String {
-    #if compiler(>=6.4)
-      "6.4"
-    #elseif compiler(>=6.3)
-      "6.3"
-    #else
-      "6.2"
-    #endif
-  }
-
-  /// That release, or the beginning of its number: "6" of "6.3".
-  package static func isSwiftRelease(_ wanted: String) -> Bool { wanted == swiftRelease || swiftRelease.hasPrefix(wanted + ".") }
 
   private func now() -> UInt64 { clockNanoseconds(CLOCK_MONOTONIC) }
 }

@@ -1,4 +1,5 @@
 // FrameTables — who called code that keeps no frame pointers, such as the C library's: by the call frame information of its image.
+private import CCrash
 private import CHookTrampoline
 internal import HookRuntime
 
@@ -39,11 +40,8 @@ struct FrameTables {
     var rule = HKTFrameRule()
     guard hkt_frame_rule(&index, &frames, counter, &rule), let base = rule.is_from_frame_pointer ? frame.pointer : frame.stack else { return nil }
     let stack = base &+ UInt(bitPattern: Int(rule.distance))
-    guard stack > frame.stack, stack - frame.stack < Self.longestFrame, let counter = word(stack &- 8) else { return nil }
+    guard stack > frame.stack, stack - frame.stack < UInt(CCRASH_LONGEST_FRAME), let counter = word(stack &- 8) else { return nil }
     let saved = stack &+ UInt(bitPattern: Int(rule.frame_pointer))
     return Frame(counter: counter, stack: stack, pointer: rule.is_frame_pointer_saved ? word(saved) : frame.pointer)
   }
-
-  /// Bytes.
-  private static let longestFrame: UInt = 4 << 20
 }

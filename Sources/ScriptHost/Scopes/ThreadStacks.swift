@@ -170,7 +170,7 @@ private struct Images {
     var found: [Record] = []
     let read = records(stack)
     var (at, least) = (pointer, least)
-    while found.count < CCRASH_STACK_RECORDS, at >= least, at - least < longestFrame, at % 16 == 0 {
+    while found.count < CCRASH_STACK_RECORDS, at >= least, at - least < UInt(CCRASH_LONGEST_FRAME), at % 16 == 0 {
       if let known = read.firstIndex(where: { $0.at == at }) { return found + read[known...] }
       guard let next = word(at, of: stack), let back = word(at + 8, of: stack) else { break }
       found.append(Record(at: at, returnAddress: back))
@@ -189,7 +189,6 @@ private struct Images {
     var word: UInt = 0
     return stack.pointee.is_asleep != 0 && hkt_peek(UInt64(address), &word, 8) ? word : nil
   }
-  private static let longestFrame: UInt = 4 << 20
 
   /// The frame record of a function that keeps a frame pointer and waits for what it called: above all that its first instructions take of the
   /// stack. Nil where those are others than compilers use, or it has taken more since.
@@ -216,7 +215,7 @@ private struct Images {
     } else if take([0x48, 0x83, 0xc4, 0x80]) {  // add $-128,%rsp
       size += 128
     }
-    return size < Self.longestFrame && isRecord(frame.stack + size, of: stack) ? frame.stack + size : nil
+    return size < UInt(CCRASH_LONGEST_FRAME) && isRecord(frame.stack + size, of: stack) ? frame.stack + size : nil
   }
 
   /// The first words from there on that may be a frame record.
@@ -228,7 +227,7 @@ private struct Images {
   private func isRecord(_ at: UInt, of stack: UnsafePointer<CCrashThreadStack>) -> Bool {
     guard at % 16 == 0, let word = Self.word(at, of: stack), let back = Self.word(at + 8, of: stack) else { return false }
     let next = word & ~(1 << 60)
-    return next > at && next - at < Self.longestFrame && next % 16 == 0 && isReturn(back)
+    return next > at && next - at < UInt(CCRASH_LONGEST_FRAME) && next % 16 == 0 && isReturn(back)
   }
   private static let furthestRecord: UInt = 4096
 

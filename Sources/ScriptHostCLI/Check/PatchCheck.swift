@@ -99,9 +99,6 @@ struct PatchCheck {
       let header = try PatchHeader(source: source.bytes, fileName: fileName)
       noteRights(of: header.permissions)
       checkPermissions()
-      if let wanted = header.program, let program, wanted != program.name {
-        error(literal(wanted) ?? 0..<0, "made for program '\(wanted)', this is '\(program.name)'; correct target or check it against the other")
-      }
       checkTarget(header)
     } catch {
       // Its sentence begins with file and line.
@@ -111,27 +108,24 @@ struct PatchCheck {
     }
   }
 
-  /// What a load asks of the program beside its name.
+  /// What a load asks of the program.
   private mutating func checkTarget(_ header: PatchHeader) {
     if let time = header.expires, time <= Int64(Glibc.time(nil)) {
       warn(literal(header.expiresText) ?? 0..<0, "it expired on \(header.expiresText); it is not loaded any more")
     }
-    guard let binding, let program else { return }
-    if let first = header.buildIDs.first, header.bodies.isEmpty, !header.buildIDs.contains(where: program.buildID.hasPrefix) {
-      error(literal(first) ?? 0..<0, "made for other builds of the program than this, whose build-id is '\(program.buildID)'")
+    guard let program else { return }
+    let target = PatchTarget(program: program.name, buildID: program.buildID) { [binding] selector in
+      if case .failure(let problem)? = binding?.resolve(selector) { problem.text } else { nil }
     }
-    if let wanted = header.swift, !PatchRegistry.isSwiftRelease(wanted) {
-      error(literal(wanted) ?? 0..<0, "made for Swift \(wanted), this is Swift \(PatchRegistry.swiftRelease)")
-    }
-    for selector in header.selectors {
-      guard case .failure(let problem) = binding.resolve(selector) else { continue }
-      error(literal(selector) ?? 0..<0, "it needs '\(EventText.printable(selector))': \(problem.text)")
+    for misfit in header.misfits(in: target) {
+      let advice = if case .program = misfit { "; correct target or check it against the other" } else { "" }
+      error(literal(misfit.literal) ?? 0..<0, "\(misfit)\(advice)")
     }
   }
 
   /// What is said where code is not what the patch is pinned to.
   static func change(of header: PatchHeader, in program: ProgramView, _ bytes: [UInt8]) -> CheckMessage? {
-    if header.buildIDs.contains(where: program.buildID.hasPrefix) { return nil }
+    if header.isMade(forBuild: program.buildID) { return nil }
     let binding = SelectorBinding(program)
     for body in header.bodies {
       guard let why = PinnedBodies.firstChange([body], find: binding.families(of:)) else { continue }

@@ -4,7 +4,8 @@
 #
 # INPUT is a file or a directory, the program's last argument, or with COUNTS_STDIN=1 its standard input; COUNTS_OPTIONS holds words before it;
 # COUNTS_PACE is how many seconds pass before each message (`Content-Length: …`) of that input, before the first one thrice as many: what a
-# server does for one is over then, and hooks are there before the first. The program's own selectors, or those of the
+# server does for one is over then, and hooks are there before the first. What a server does is not the same in all runs: selectors whose
+# counts differ are counted COUNTS_AGAIN more times (with a pace 2), and may be unsteady: the counts of gdb, rules and handlers overlap. The program's own selectors, or those of the
 # modules: of the libraries named for them that it loads, `.` for the program's own. Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
 # with track rules (and, in a second run, with Lua handlers), and with gdb (hits.py) at the addresses `nm` tells
 # (families.py). COUNT 0 takes all selectors that run.
@@ -334,34 +335,58 @@ class Counts:
         handled = self.handled(chosen)
         self.explain({each["selector"] for text in chosen for each in typed[text]})
         host_time = time.time()
-        program_families, wanted, merged = self.families(typed, chosen)
-        calls, hits, thunks = self.by_gdb(program_families, sorted({f for fs in wanted.values() for f in fs}), merged)
+        wanted, calls, hits = self.gdb_counts(typed, chosen)
         gdb_time = time.time()
-        different = 0
+        different, unlike = 0, []
         print("%8s %8s %8s  %s" % ("gdb", "track", "before", "selector (bodies: hits)"))
         for text in chosen:
             number = self.number[text]
             gdb = sum(calls[f] for f in wanted[text])
-            ours = (tracked["s%d" % number], handled["s%d" % number])
             # Functions of equal code are one: calls on objects of other types are left alone, and that is told.
-            if text in self.shared:
-                ours = (ours[0] + passed_by[typed[text][0]["selector"]], ours[1] + self.foreign[typed[text][0]["selector"]])
+            others = text in self.shared
+            selector = typed[text][0]["selector"]
+            ours = (tracked["s%d" % number] + others * passed_by[selector], handled["s%d" % number] + others * self.foreign[selector])
             bodies = {s: n for f in wanted[text] for s, n in hits[f].items()}
             same = ours == (gdb, gdb)
             # Calls that go to a body which was refused are missed, and that is told.
             partly = any(e["hookable"] < e["bodies"] for e in typed[text]) and ours[0] == ours[1] < gdb
-            different += not (same or partly)
+            if not (same or partly): unlike.append((text, [gdb], [ours[0]], [ours[1]]))
             if self.count or not same:
                 print("%8d %8d %8d  %s%s%s" % (gdb, *ours, "" if same else "told " if partly else "DIFFERENT ", text,
                                                " (%d: %s)" % (sum(e["bodies"] for e in typed[text]), " ".join(map(str, bodies.values())))))
             if not same:
                 for symbol, n in bodies.items():
                     print("%36d  %s" % (n, symbol))
+        different = self.still_different(typed, unlike)
         overclaimed = self.overclaimed(typed, chosen, wanted, hits)
         total = sum(calls.values())
         print("%d selectors, %d families with several bodies entered, %d calls, %d different (%.0f s, gdb %.0f s)" % (
             len(chosen), sum(1 for f in hits if len(hits[f]) > 1), total, different, time.time() - started, gdb_time - host_time))
         return different + overclaimed
+
+    def gdb_counts(self, typed, chosen):
+        """{typed selector: families}, and by_gdb's calls and hits of them."""
+        program_families, wanted, merged = self.families(typed, chosen)
+        return wanted, *self.by_gdb(program_families, sorted({f for fs in wanted.values() for f in fs}), merged)[:2]
+
+    def still_different(self, typed, unlike):
+        """How many of the selectors have counts that do not overlap when all is counted again: [(typed selector, gdb's, rules', handlers')]."""
+        texts = [text for text, *_ in unlike]
+        for _ in range(int(os.environ.get("COUNTS_AGAIN", 2 if os.environ.get("COUNTS_PACE") else 0)) if texts else 0):
+            tracked, handled = self.tracked(texts), self.handled(texts)
+            wanted, calls, _ = self.gdb_counts(typed, texts)
+            for text, by_gdb, by_rules, by_handlers in unlike:
+                by_gdb.append(sum(calls[f] for f in wanted[text]))
+                by_rules.append(tracked["s%d" % self.number[text]])
+                by_handlers.append(handled["s%d" % self.number[text]])
+        different = 0
+        for text, *counts in unlike:
+            # Each of the three has a run with no more calls than a run of each other.
+            is_unsteady = len(counts[0]) > 1 and all(min(these) <= max(those) for these in counts for those in counts)
+            different += not is_unsteady
+            if len(counts[0]) > 1:
+                print("%s: gdb %s, track %s, before %s  %s" % ("unsteady" if is_unsteady else "DIFFERENT", *counts, text))
+        return different
 
     @staticmethod
     def entered_through(known, symbol, hits):
