@@ -12,14 +12,14 @@ extension ImageCatalog {
     // What is not known of the image itself is told once, not again for each that imports it.
     let isKnown = !own.contains { if case .inliningUnknown = $0 { true } else { false } }
     let isExported = isKnown && self.isExported(family)
-    return own + images.compactMap { $0 === self ? nil : $0.copies(of: family, in: self, toldUnknown: isExported, depth) }
+    return own + images.compactMap { $0 === self ? nil : $0.copies(of: family, in: self, reportingUnknown: isExported, depth) }
   }
 
   /// What this image has of a family of `library`. Nothing where it has bodies of it: these are hooked, and judged, by themselves.
-  private func copies(of family: Family, in library: ImageCatalog, toldUnknown: Bool, _ depth: DoubtDepth) -> Doubt? {
-    guard inlineTable.hasDebugInfo else { return toldUnknown && needs(library) ? unknown("has no debug information") : nil }
+  private func copies(of family: Family, in library: ImageCatalog, reportingUnknown: Bool, _ depth: DoubtDepth) -> Doubt? {
+    guard inlineTable.hasDebugInfo else { return reportingUnknown && needs(library) ? unknown("has no debug information") : nil }
     guard depth == .full || isQuicklyRead || inlineTable.isAtHand else {
-      return toldUnknown && needs(library)
+      return reportingUnknown && needs(library)
         ? unknown("is large, and its debug information was not read; 'scripthost explain' reads it") : nil
     }
     let count = lock.withLock {
@@ -28,7 +28,7 @@ extension ImageCatalog {
       }
     }
     if count > 0 { return symbols.candidates(prefix: Array(family.key.utf8)).isEmpty ? .inlinedElsewhere(count, image: shortName) : nil }
-    guard toldUnknown, needs(library), mayBeInlinedByName(family.declaration) else { return nil }
+    guard reportingUnknown, needs(library), mayBeInlinedByName(family.declaration) else { return nil }
     return unknown("has debug information for lines alone, which does not tell functions of one name apart")
   }
 
