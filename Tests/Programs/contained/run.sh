@@ -258,7 +258,7 @@ ended 'address sanitizer: frames that lie where others were left are clean' "$wo
 says 'address sanitizer: each was answered, and nothing of the frames is left' "$work/poisoned-run.out" 'contained 100, poisoned 0'
 check 'address sanitizer: no false report' [ "$(grep -ac 'AddressSanitizer' "$work/poisoned-run.err")" = 0 ]
 
-# What is not moved out can be changed on: 6,000 traps while it is changed. Where it is, the first trap ends the program.
+# What is not moved out can be changed on: 1,200 traps while it is changed. Where it is, the first trap ends the program.
 run moved-Onone answers "$work/traps-Onone" moved
 ended "moved, -Onone: it ends well" "$work/moved-Onone"
 says "moved, -Onone: the dictionaries are as they were" "$work/moved-Onone.out" 'tables [[1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]'

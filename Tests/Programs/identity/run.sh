@@ -52,7 +52,7 @@ small=()
 for file in "${all[@]}"; do [ "$file" = odd-huge.swift ] || small+=("$file"); done
 # With a handler on everything: the first hundred and all odd ones.
 many=("${small[@]:0:100}" "${small[@]:own > 100 ? own : 100}")
-check "${#all[@]} files, at least 60" [ "${#all[@]}" -ge 60 ]
+check "${#all[@]} files, at least 40" [ "${#all[@]}" -ge 40 ]
 
 # MARK: Running
 
@@ -158,7 +158,7 @@ for mode in none formatter everything; do
   [ $mode = none ] && with=$work/none
   some=("${small[@]:0:12}" "${small[@]:own}")
   few=
-  [ "${IDENTITY_WAYS:-all}" != few ] || few=$mode
+  if [ "${IDENTITY_WAYS:-all}" = few ]; then few=$mode some=("${small[@]:0:4}" "${small[@]:own + 12}"); fi
   if [ "$few" != everything ]; then
     capture "$work/a" swift-format lint "${some[@]}"
     capture "$work/b" under "$with" swift-format lint "${some[@]}"
@@ -194,11 +194,11 @@ for mode in none formatter everything; do
     capture "$work/b" under "$with" swift-format $words </dev/null
     same_run "$mode: swift-format $words (status $(cat "$work/a.status"))" "$work/a" "$work/b"
   done
-  # A program that is interrupted while it writes: what the shell sees is the same.
+  # A program that is interrupted while it writes: what the shell sees is the same. It traps; Swift's own report of that takes seconds.
   statuses=()
   for wrapper in alone under; do
     if [ $wrapper = alone ]; then set -- swift-format; else set -- under "$with" swift-format; fi
-    statuses+=("$( ( "$@" "${small[0]}" "${small[1]}" "${small[2]}" "${small[3]}"; echo $? >&3) 3>&1 >/dev/full 2>/dev/null)")
+    statuses+=("$( (export SWIFT_BACKTRACE=enable=no; "$@" "${small[0]}" "${small[1]}" "${small[2]}" "${small[3]}"; echo $? >&3) 3>&1 >/dev/full 2>/dev/null)")
   done
   check "$mode: a full device (status ${statuses[0]})" [ "${statuses[0]}" = "${statuses[1]}" ]
 done
