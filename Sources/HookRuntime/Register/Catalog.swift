@@ -16,8 +16,9 @@ package final class ImageCatalog: @unchecked Sendable {
   let forbiddenName: String?
   /// False when only the file is read and nothing runs.
   package let isLoaded: Bool
-  /// Inlined copies, from the debug information; read at first use.
-  package private(set) lazy var inlineTable = InlineTable(symbols)
+  /// Inlined copies, from the debug information; read at first use. Any thread: other images ask for copies of their functions, too.
+  package var inlineTable: InlineTable { lock.withLock { inlines } }
+  private lazy var inlines = InlineTable(symbols)
   private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
   private(set) lazy var asyncParts = AsyncParts(symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)

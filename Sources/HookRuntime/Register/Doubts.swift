@@ -15,6 +15,8 @@ package enum Doubt: Sendable, Hashable {
   case stripped(image: String)
   /// Whether copies were inlined is not known, because of this.
   case inliningUnknown(image: String, why: String)
+  /// Whether specialisations of it are in merged bodies, under the names of other functions, is not known.
+  case mergingUnknown(image: String)
   /// Its code is no more than a jump to this selector's, and calls go straight there.
   case elsewhere(String)
   /// Its code is no more than a jump to code that has no name, and others go straight there.
@@ -29,7 +31,7 @@ package enum Doubt: Sendable, Hashable {
   package var isProven: Bool {
     switch self {
     case .inlined, .inlinedElsewhere, .notEntered, .stripped, .elsewhere, .nameless, .looped, .othersCalls: true
-    case .inliningUnknown: false
+    case .inliningUnknown, .mergingUnknown: false
     }
   }
 }
@@ -50,6 +52,8 @@ extension Doubt: CustomStringConvertible {
     case .notEntered(let image): "every call: nothing that is left in \(image) calls it, so its calls were inlined, or there are none"
     case .stripped(let image): "calls that go to clones of it: \(image) is stripped, and clones have no names there"
     case .inliningUnknown(let image, let why): "copies of it that were inlined: \(image) \(why)"
+    case .mergingUnknown(let image):
+      "specialisations of it that the compiler merged with other functions: in \(image) such code is called directly, and no name is left of it"
     case .elsewhere(let other): "calls that go straight to \(other): the code of both is equal, and the compiler keeps one"
     case .nameless: "calls that go straight to the code it jumps to, which has no name: several functions had equal code, and the compiler keeps one"
     case .looped: "calls of itself that the compiler made a loop of"
@@ -85,6 +89,7 @@ extension ImageCatalog {
       case .known(let count): doubts.append(.inlined(count))
       case .notKnown(let why): doubts.append(.inliningUnknown(image: shortName, why: why))
       }
+      if depth == .full || isQuicklyRead, mayBeMergedNamelessly(family) { doubts.append(.mergingUnknown(image: shortName)) }
       if depth == .full || isQuicklyRead, isEnteredByNobody(family) { doubts.append(.notEntered(image: shortName)) }
     } else {
       doubts.append(.inliningUnknown(image: shortName, why: "is large, and its debug information was not read; 'scripthost explain' reads it"))
@@ -126,6 +131,21 @@ extension ImageCatalog {
       return false
     }
     return family.bodies.allSatisfy { (sharedCode.conflict($0)?.isOnObjects ?? true) && !sharedCode.leadsToNamelessCode($0) }
+  }
+
+  /// A specialisation of the generic function may have been merged with another function's: where all its calls were made direct ones of the merged
+  /// body, neither a symbol nor the debug information names it. Told where an image has such calls, and the function that gave the merged body
+  /// its name takes as many arguments and has the same result.
+  private func mayBeMergedNamelessly(_ family: Family) -> Bool {
+    let declaration = family.declaration
+    guard declaration.isGeneric || declaration.genericParameterCounts.contains(where: { $0 > 0 }) else { return false }
+    let type = declaration.functionType, result = type.result.description(qualified: true)
+    return lock.withLock {
+      merges.enteredDirectly.contains { merged in
+        merged.familyName != family.key && merged.functionType.parameters.count == type.parameters.count
+          && merged.functionType.result.description(qualified: true) == result
+      }
+    }
   }
 
   // MARK: Inlined copies

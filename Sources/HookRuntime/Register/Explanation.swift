@@ -93,6 +93,7 @@ package enum Explanation {
       switch doubt {
       case .inlinedElsewhere, .stripped, .notEntered, .elsewhere, .nameless, .looped: return "not known to be covered: a hook may miss \(doubt)"
       case .othersCalls: return "covered, and more: a hook \(doubt.sentence)"
+      case .mergingUnknown: return "not known to be covered: a hook may miss \(doubt)"
       case .inlined, .inliningUnknown: break
       }
     }

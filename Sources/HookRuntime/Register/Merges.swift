@@ -77,6 +77,12 @@ final class Merges {
   /// Others than thunks enter the body, or may.
   func hasOtherCallers(_ merged: UInt64) -> Bool { use(of: merged)?.hasOtherCallers ?? false }
 
+  /// The functions that gave merged bodies their names, where others than thunks enter these: such a call may be of a function of which
+  /// nothing else is left.
+  private(set) lazy var enteredDirectly: [Declaration] = merged.sorted().compactMap { address in
+    hasOtherCallers(address) ? mergedSymbol(at: address).flatMap { parser.declaration($0.nameText) } : nil
+  }
+
   /// The partial applications that enter the body; nil when others do, too.
   func forwarders(to address: UInt64) -> [(symbol: ImageSymbol, closure: Declaration)]? {
     guard let use = use(of: address), !use.isEntered, !use.hasUnread, use.thunks.isEmpty else { return nil }

@@ -405,5 +405,9 @@ extension HookEngine.Report {
     for case .inliningUnknown(let image, let why) in unproven where patch.tellsDoubt(of: image) {
       patch.log.note("hooks not proven", "\(patch.fileName): it is not known which calls were inlined, which hooks miss: \(image) \(why)")
     }
+    for (selector, doubt) in doubts {
+      guard case .mergingUnknown(let image) = doubt, patch.tellsDoubt(of: image + " merged") else { continue }
+      patch.log.note("hooks not proven", "\(patch.fileName): hooks on '\(selector)', and on other generic functions, \(doubt.sentence)")
+    }
   }
 }
