@@ -234,7 +234,7 @@ package final class ImageCatalog: @unchecked Sendable {
         return plan
       }
       return lock.withLock {
-        let shared = sharedCode.conflict(body)
+        let shared = sharedCode.conflict(body, isCalled: isCalled)
         let conflict = shared?.reason
         let plan = decidedPlan(body.declaration, at: body, sharing: conflict, evidence(body))
         // What else is passed, calls still tell whose they are.
@@ -250,7 +250,7 @@ package final class ImageCatalog: @unchecked Sendable {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
       decidedPlan(
-        source.declaration, at: body, sharing: sharedCode.conflict(source)?.reason,
+        source.declaration, at: body, sharing: sharedCode.conflict(source, isCalled: isCalled)?.reason,
         evidence(body, as: source, besides: MergeThunk.places(added)))
     }
     return plan.leavesFree(added) ? plan.passing(added) : nil
@@ -319,7 +319,10 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Calls of other selectors may enter the family's bodies.
   func sharesCode(_ family: Family) -> Bool {
     if family.imported != nil { return false }
-    return lock.withLock { !sharedCode.selectors(atAddressesOf: family).isEmpty || !sharedCode.selectors(jumpingTo: family).isEmpty }
+    return lock.withLock {
+      !sharedCode.selectors(atAddressesOf: family).isEmpty || !sharedCode.selectors(jumpingTo: family).isEmpty
+        || !sharedCode.selectors(onlyCalling: family).isEmpty
+    }
   }
 
   /// Functions of this image that call the body, or jump to it, directly; nil when some call lies in no known function.

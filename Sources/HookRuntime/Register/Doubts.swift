@@ -17,7 +17,7 @@ package enum Doubt: Sendable, Hashable {
   case inliningUnknown(image: String, why: String)
   /// Whether specialisations of it are in merged bodies, under the names of other functions, is not known.
   case mergingUnknown(image: String)
-  /// Its code is no more than a jump to this selector's, and calls go straight there.
+  /// Its code is no more than a jump to this selector's, or a call of it, and calls go straight there.
   case elsewhere(String)
   /// Its code is no more than a jump to code that has no name, and others go straight there.
   case nameless
@@ -107,22 +107,22 @@ extension ImageCatalog {
 
   // MARK: Equal code
 
-  /// Where the optimiser keeps one of several equal functions, each of the others is a jump to it, and calls its callers have no more.
+  /// Where the optimiser keeps one of several equal functions, each of the others is a jump to it, or a call, and calls its callers have no more.
   private func sharingDoubts(about family: Family) -> [Doubt] {
     lock.withLock {
       var doubts: [Doubt] = []
-      if let other = sharedCode.elsewhere(family, isCalled: { isCalled($0) }) { doubts.append(.elsewhere(other)) }
+      if let other = sharedCode.elsewhere(family, isCalled: isCalled) { doubts.append(.elsewhere(other)) }
       if symbols.hasLocalSymbols, sharedCode.isEnteredBehind(family) { doubts.append(.nameless) }
       if !tellsReceiver(family) {
-        let others = sharedCode.others(in: family, isCalled: { isCalled($0) })
+        let others = sharedCode.others(in: family, isCalled: isCalled)
         if let first = others.first { doubts.append(.othersCalls(first, count: others.count)) }
       }
       return doubts
     }
   }
 
-  /// Code of the image calls the function at the file's address, or jumps to it.
-  private func isCalled(_ address: UInt64) -> Bool { flows.sites(to: address)?.isEmpty == false }
+  /// Code of the image calls the function at the file's address, or jumps to it. To be asked under the lock.
+  func isCalled(_ address: UInt64) -> Bool { flows.sites(to: address)?.isEmpty == false }
 
   /// A call tells by its object, or its class, whose it is.
   private func tellsReceiver(_ family: Family) -> Bool {
@@ -130,7 +130,7 @@ extension ImageCatalog {
     guard declaration.contextKind == .classType, !declaration.isStatic, declaration.genericParameterCounts.allSatisfy({ $0 == 0 }) else {
       return false
     }
-    return family.bodies.allSatisfy { (sharedCode.conflict($0)?.isOnObjects ?? true) && !sharedCode.leadsToNamelessCode($0) }
+    return family.bodies.allSatisfy { (sharedCode.conflict($0, isCalled: isCalled)?.isOnObjects ?? true) && !sharedCode.leadsToNamelessCode($0) }
   }
 
   /// A specialisation of the generic function may have been merged with another function's: where all its calls were made direct ones of the merged

@@ -49,6 +49,11 @@ package enum Explanation {
       lines.append(
         "  shared     \(listed(jumpers)) only jump\(jumpers.count == 1 ? "s" : "") here: their calls are seen as calls of this selector")
     }
+    let callers = image.sharedCode.selectors(onlyCalling: family)
+    if !callers.isEmpty {
+      lines.append(
+        "  shared     \(listed(callers)) only call\(callers.count == 1 ? "s" : "") this: seen as calls of this selector, unless they are another class's")
+    }
     if family.declaration.isCoroutine {
       lines.append("  positions  before and after: after runs when the access has begun and sees what is yielded; it cannot be replaced")
     } else if family.isBeforeOnly || image.isKnownNotToReturn(family) {

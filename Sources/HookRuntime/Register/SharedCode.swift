@@ -1,7 +1,7 @@
 // SharedCode — bodies that serve several selectors.
 //
-// Two selectors can lie at one address, and a function can be no more than a jump to another one's body: the compiler
-// merges equal machine code even where the Swift types differ. Such a body is entered with the values of either, so they
+// Two selectors can lie at one address, and a function can be no more than a jump to another one's body, or a call of it where calls may throw:
+// the compiler merges equal machine code even where the Swift types differ. Such a body is entered with the values of either, so they
 // are decoded only where all of them are passed alike.
 private import SwiftMangling
 
@@ -13,19 +13,24 @@ final class SharedCode {
   private let file: ELFFile
   /// Functions that only jump to an address, by that address.
   private let jumpers: [UInt64: [ImageSymbol]]
+  /// Functions that only call what is at an address, and return what that does, by that address: merged ones if they throw, and others.
+  private let callers: [UInt64: [ImageSymbol]]
 
   init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64) {
     self.file = file
     self.symbols = symbols
     self.bias = bias
-    var jumpers: [UInt64: [ImageSymbol]] = [:]
+    var jumpers: [UInt64: [ImageSymbol]] = [:], callers: [UInt64: [ImageSymbol]] = [:]
     for symbol in symbols.candidates(words: []) where symbol.size >= 2 && symbol.size <= Self.longestJump {
-      guard let code = file.bytes(at: symbol.address, count: Int(symbol.size)),
-        let target = Self.jumpTarget(code, at: symbol.address)
-      else { continue }
-      jumpers[target, default: []].append(symbol)
+      guard let code = file.bytes(at: symbol.address, count: Int(symbol.size)) else { continue }
+      if let target = Self.jumpTarget(code, at: symbol.address) {
+        jumpers[target, default: []].append(symbol)
+      } else if let target = Self.callTarget(code, at: symbol.address) {
+        callers[target, default: []].append(symbol)
+      }
     }
     self.jumpers = jumpers
+    self.callers = callers
   }
 
   /// Where a function goes that does nothing but jump: a direct jump, perhaps with a frame set up and taken down before it.
@@ -43,6 +48,24 @@ final class SharedCode {
     return address &+ UInt64(at) &+ 5 &+ UInt64(bitPattern: Int64(distance))
   }
 
+  /// What a function calls that does nothing but to call it and to return what it does: LLVM makes no jump of a call that may throw
+  /// (swifterror), so that this is what is left of a function that throws and that was merged with an equal one.
+  static func callTarget(_ code: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
+    var at = 0
+    // endbr64
+    if code.count >= 4, code.loadUnaligned(as: UInt32.self) == 0xFA1E_0FF3 { at = 4 }
+    // What keeps the stack aligned before the call, and what takes it back and returns.
+    for (before, behind) in [([0x55, 0x48, 0x89, 0xE5], [0x5D, 0xC3]), ([0x50], [0x59, 0xC3]), ([0x50], [0x58, 0xC3])] as [([UInt8], [UInt8])] {
+      let call = at + before.count, end = call + 5
+      guard code.count >= end + behind.count, code[call] == 0xE8, code[at..<call].elementsEqual(before),
+        code[end..<end + behind.count].elementsEqual(behind)
+      else { continue }
+      let distance = code.loadUnaligned(fromByteOffset: call + 1, as: Int32.self)
+      return address &+ UInt64(end) &+ UInt64(bitPattern: Int64(distance))
+    }
+    return nil
+  }
+
   /// A frame set up and taken down around a jump.
   static let longestJump: UInt32 = 24
 
@@ -58,6 +81,11 @@ final class SharedCode {
     names(family.bodies.flatMap { jumping(to: $0.address - bias) }, except: family)
   }
 
+  /// Other selectors whose code only calls one of these bodies.
+  func selectors(onlyCalling family: Family) -> [String] {
+    names(family.bodies.flatMap { merged(into: $0.address - bias) }.map(\.nameText), except: family)
+  }
+
   /// The selector whose body this family's code only jumps to.
   func target(of family: Family) -> String? {
     guard let base = family.bodies.first(where: { $0.form == .base }), base.size <= Int(Self.longestJump),
@@ -69,12 +97,13 @@ final class SharedCode {
     return parser.declaration(name).map { PrivateNames.stripped($0.selectorName) } ?? name
   }
 
-  /// The selector to whose code all calls of a body go that is but a jump there: nothing calls that body any more. (A function that does no
-  /// more than to call another one has callers.)
+  /// The selector to whose code all calls of a body go that is but a jump there, or a call: nothing calls that body any more. (A function that
+  /// does no more than to call another one has callers.)
   func elsewhere(_ family: Family, isCalled: (UInt64) -> Bool) -> String? {
     for body in family.bodies where body.size <= Int(Self.longestJump) && body.form != .merged {
       let address = body.address - bias
-      guard let code = file.bytes(at: address, count: body.size), let target = Self.jumpTarget(code, at: address),
+      guard let code = file.bytes(at: address, count: body.size),
+        let target = Self.jumpTarget(code, at: address) ?? (mayThrow(body.declaration) ? Self.callTarget(code, at: address) : nil),
         !family.hasBody(at: target + bias), !isCalled(address), let other = names(namesAt(target), except: family).first
       else { continue }
       return other
@@ -82,9 +111,10 @@ final class SharedCode {
     return nil
   }
 
-  /// Other selectors whose calls enter the family's bodies: they lie there, or are but jumps there that nothing calls.
+  /// Other selectors whose calls enter the family's bodies: they lie there, or are but jumps there, or calls, that nothing calls.
   func others(in family: Family, isCalled: (UInt64) -> Bool) -> [String] {
-    let jumps = family.bodies.flatMap { jumpers[$0.address - bias] ?? [] }.filter { !isCalled($0.address) }.map(\.nameText)
+    let jumps = family.bodies.flatMap { (jumpers[$0.address - bias] ?? []) + merged(into: $0.address - bias) }
+      .filter { !isCalled($0.address) }.map(\.nameText)
     return (selectors(atAddressesOf: family) + names(jumps, except: family)).uniqued()
   }
 
@@ -113,6 +143,16 @@ final class SharedCode {
     return Self.jumpTarget(code, at: body.address - bias)
   }
 
+  /// Functions that may throw and do no more than to call what is there.
+  private func merged(into address: UInt64) -> [ImageSymbol] {
+    guard let found = callers[address] else { return [] }
+    var parser = SymbolParser()
+    return found.filter { symbol in parser.declaration(symbol.nameText).map(mayThrow) ?? false }
+  }
+
+  /// Of a getter its name does not tell.
+  private func mayThrow(_ declaration: Declaration) -> Bool { declaration.functionType.thrown != .never || declaration.kind == .getter }
+
   private func jumping(to address: UInt64) -> [String] { jumpers[address]?.map(\.nameText) ?? [] }
   private func namesAt(_ address: UInt64) -> [String] { symbols.symbols(at: address).map(\.nameText) }
 
@@ -136,9 +176,10 @@ final class SharedCode {
 
   /// Why calls that enter the body may carry other values than its name says, and whether all of them are on objects; nil when all who
   /// share it pass the same.
-  func conflict(_ body: Body) -> (reason: String, isOnObjects: Bool)? {
+  func conflict(_ body: Body, isCalled: (UInt64) -> Bool) -> (reason: String, isOnObjects: Bool)? {
     let address = body.address - bias
-    let others = jumping(to: address) + namesAt(address).filter { $0 != body.mangledName }
+    let merged = Set(merged(into: address).filter { !isCalled($0.address) }.map(\.nameText))
+    let others = jumping(to: address) + merged.sorted() + namesAt(address).filter { $0 != body.mangledName }
     guard !others.isEmpty else { return nil }
     var parser = SymbolParser()
     var reason: String?
@@ -147,7 +188,8 @@ final class SharedCode {
       guard let other = parser.declaration(name), other.kind.isSourceFunction || other.kind.isHookableAccessor else { continue }
       if other.familyName == body.declaration.familyName { continue }
       isOnObjects = isOnObjects && runsOnObject(other)
-      if reason == nil, !passesAlike(other, body.declaration) {
+      // What does no more than to call it may be a function that was written so, on another self: only where arguments differ it is none.
+      if merged.contains(name) ? !readsAlike(other, body.declaration) : !passesAlike(other, body.declaration), reason == nil {
         reason = "its code is shared with \(PrivateNames.stripped(other.selectorName)), which is called with other values"
       }
     }
@@ -160,14 +202,18 @@ final class SharedCode {
       && !declaration.isEffectivelyPrivate && declaration.specialization.isEmpty
   }
 
-  /// The two are called with values of the same types in the same places, and with the same kind of self.
-  private func passesAlike(_ a: Declaration, _ b: Declaration) -> Bool {
+  /// Their arguments and results are values of the same types.
+  private func readsAlike(_ a: Declaration, _ b: Declaration) -> Bool {
     let first = a.functionType
     let second = b.functionType
     return first.parameters.count == second.parameters.count
       && zip(first.parameters, second.parameters).allSatisfy { $0.isInout == $1.isInout && readsAlike($0.type, $1.type) }
-      && readsAlike(first.result, second.result) && first.thrown == second.thrown && first.isAsync == second.isAsync
-      && a.isStatic == b.isStatic && (a.contextKind == .classType) == (b.contextKind == .classType)
+      && readsAlike(first.result, second.result) && first.isAsync == second.isAsync
+  }
+
+  /// The two are called with values of the same types in the same places, and with the same kind of self.
+  private func passesAlike(_ a: Declaration, _ b: Declaration) -> Bool {
+    readsAlike(a, b) && a.functionType.thrown == b.functionType.thrown && a.isStatic == b.isStatic && (a.contextKind == .classType) == (b.contextKind == .classType)
       && (a.kind == .allocatingInit) == (b.kind == .allocatingInit) && a.isCoroutine == b.isCoroutine
   }
 

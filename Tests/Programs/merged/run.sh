@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests/Programs/merged/run.sh [SEED]: hooks on functions that the compiler merged count their own calls and no others,
 # where the constants that tell them apart are in registers and where they are on the stack; what goes straight to merged code without a name is told.
-# A call through merged witnesses is one call.
+# A call through merged witnesses is one call, and one of an equal function that throws is that function's alone.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}}
 printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
@@ -52,5 +52,23 @@ for level in -Onone -O -Osize; do
   done
   capture ruled "$scripthost" run -v --state state --patches witnesses.lua -- ./witnesses
   says "witnesses, $level: a handler runs once for each call" ruled.err 'SEEN Second 20'
+done
+
+# Equal functions that throw: what is left of the second one is a call of the first. Classes tell whose a call is; of structs it is told what is missed.
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -wmo -module-name Throwing "$here/throwing/main.swift" -o throwing
+  for type in First Second Left Right; do
+    printf '%s\n' 'patch { id = "throwing", version = "1.0.0", api = 1 }' "method \"Throwing.$type.go(_:)\":before(function(call) print('SEEN') end)" \
+      "track \"$type\" { on = \"Throwing.$type.go(_:)\" }" >throwing.lua
+    rm -f throwing.events
+    capture_loaded ruled "$scripthost" run -v --state state --events throwing.events --patches throwing.lua -- ./throwing
+    events=$(grep -c '"kind":"event"' throwing.events || true) handlers=$(grep -c ': SEEN$' ruled.err || true)
+    check "throwing, $level: no call of another function is one of $type.go (events $events, handlers $handlers, calls 10)" \
+      [ "$events" -le 10 -a "$handlers" = "$events" ]
+    case $type in
+    First | Second) check "throwing, $level: each of $type.go is one event" [ "$events" = 10 ] ;;
+    *) [ "$events" = 10 ] || check "throwing, $level: what a hook on $type.go misses is told" grep -q "hooks on 'Throwing.$type.go(_:)' may\|bodies of 'Throwing.$type.go(_:)' are hooked" ruled.err ;;
+    esac
+  done
 done
 finish
