@@ -38,9 +38,11 @@ let package = Package(
     // Lua's grammar, for tools: nothing of ours is under it.
     .target(name: "LuaSyntax", swiftSettings: swift),
     .target(name: "CCrash"),
+    // The path of every call of a Lua handler.
+    .target(name: "CHandler", dependencies: ["CCrash", "CHookTrampoline", "CLuaShim"]),
     .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
     .target(
-      name: "ScriptHost", dependencies: ["HookRuntime", "Journal", "LuaBridge", "CHookTrampoline", "CLuaShim", "CCrash", "SwiftMangling"],
+      name: "ScriptHost", dependencies: ["HookRuntime", "Journal", "LuaBridge", "CHandler", "CHookTrampoline", "CLuaShim", "CCrash", "SwiftMangling"],
       swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
     .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "Journal", "LuaSyntax", "SwiftMangling"], swiftSettings: swift),

@@ -15,7 +15,7 @@ FUNCTION = re.compile(r"\s*(?:@[\w()]+ )*(?P<words>(?:(?:public|package|private|
 C_FUNCTION = re.compile(r"^(?!typedef|return|else|extern|#)(?P<signature>[A-Za-z_][^;{}=#\n]*?\b(?P<name>\w+)\((?:[^;{}]|\n)*?\)\s*)\{", re.M)
 C_DECLARED = re.compile(r"^(?!typedef|#)[A-Za-z_][^={}\n]*?\b(\w+)\([^{}]*$")
 ONE_LINE = re.compile(r"^[A-Za-z_].*(\{.*\}|;)$")  # a comment stands for several of these
-C_MODULES = ("CFrame", "CHookTrampoline", "CLuaShim", "CCrash")
+C_MODULES = ("CFrame", "CHookTrampoline", "CLuaShim", "CHandler", "CCrash")
 KEYWORDS = {"if", "for", "while", "switch", "defined", "__attribute__"}
 
 

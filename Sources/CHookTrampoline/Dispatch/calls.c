@@ -235,12 +235,13 @@ void hkt_set_planner(void (*function)(HKTBodyRecord *)) { __atomic_store_n(&plan
 
 void hkt_plan_lock_reset(void) { plan_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
 
-bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint16_t self_at, uint32_t flags) {
+bool hkt_record_plan(HKTBodyRecord *record, void *plan, const HKTPlanFacts *facts, uint32_t stack_bytes, uint16_t self_at, uint32_t flags) {
   pthread_mutex_lock(&plan_lock);
   bool is_first = !record->plan;
   if (is_first) {
     record->stack_bytes = stack_bytes;
     record->self_at = self_at;
+    record->facts = facts;
     hkt_record_add_flags(record, flags);
     __atomic_store_n(&record->plan, plan, __ATOMIC_RELEASE);
     __atomic_fetch_or(&record->flags, HKT_BODY_HAS_PLAN, __ATOMIC_RELEASE);

@@ -149,6 +149,18 @@ typedef struct HKTGuard {
   uint64_t value;  // what they are
 } HKTGuard;
 
+/// What every call of a handler asks of a plan: the plan's own, and kept as long.
+typedef struct HKTPlanFacts {
+  const HKTValueSlot *slots;   // of each argument
+  int32_t argument_count;
+  int32_t plain_slots;         // how many of the first arguments have slots that hold numbers, Bools or Strings
+  HKTValueSlot self;           // HKT_VALUE_OBJECT: self is an object whose reference lies there
+  HKTValueSlot result;         // HKT_VALUE_NONE: not to be read or written there
+  bool may_return_error;       // the error register may come back with one
+  bool consumes_self;          // the callee ends it
+  bool consumes_arguments;     // the callee ends some
+} HKTPlanFacts;
+
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, distinguished by the constants their thunks pass.
 typedef struct HKTBodyRecord {
@@ -164,6 +176,7 @@ typedef struct HKTBodyRecord {
   void *family;          // identity of the selector: its bodies share it, in whatever image they are
   void *owner;           // the Swift side's family that the record is part of
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
+  const HKTPlanFacts *facts;  // of `plan`, and there as soon as that is
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
   /// Of a slot's record: the code it goes on to when that is a thunk, which calls the body as its own.
@@ -315,7 +328,7 @@ static inline void hkt_record_add_flags(HKTBodyRecord *record, uint32_t flags) {
   __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
 }
 /// Gives the record its plan, with what the plan says of the stack and of self. False when it has one.
-bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint16_t self_at, uint32_t flags);
+bool hkt_record_plan(HKTBodyRecord *record, void *plan, const HKTPlanFacts *facts, uint32_t stack_bytes, uint16_t self_at, uint32_t flags);
 
 /// The handler of every site at the entry of a body.
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);

@@ -90,7 +90,7 @@ final class HookedBody: @unchecked Sendable {
     if plan.hasUnknownEffect { flags |= UInt32(HKT_BODY_MAY_THROW) }
     if plan.endsObject { flags |= UInt32(HKT_BODY_ENDS_SELF) }
     let selfAt = plan.selfWord?.inFrame ?? UInt16(HKT_SELF_UNKNOWN)
-    if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), selfAt, flags) { retained.release() }
+    if !hkt_record_plan(record, retained.toOpaque(), plan.facts, UInt32(plan.stack.bytes), selfAt, flags) { retained.release() }
   }
 }
 

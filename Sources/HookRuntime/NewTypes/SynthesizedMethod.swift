@@ -34,7 +34,7 @@ package final class SynthesizedMethod: @unchecked Sendable {
     record.pointee.family = UnsafeMutableRawPointer(record)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     let selfAt = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
-    hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), UInt32(plan.stack.bytes), selfAt, flags)
+    hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), plan.facts, UInt32(plan.stack.bytes), selfAt, flags)
     site.pointee.handler = hkt_synthesized_method
     site.pointee.owner = UnsafeMutableRawPointer(record)
     hkt_enable(site)

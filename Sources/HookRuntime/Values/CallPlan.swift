@@ -1,5 +1,5 @@
 // CallPlan — where the arguments and results of one body are when it is entered and left (swiftcc, x86-64).
-private import CHookTrampoline
+internal import CHookTrampoline
 package import SwiftMangling
 
 /// A register or stack slot at entry, or a result register on return.
@@ -208,6 +208,8 @@ package final class CallPlan: @unchecked Sendable {
   package let opaqueBecause: String?
 
   // What every call asks for: plain values, so that asking costs no reference count.
+  /// The first of them once more, where C finds them; lives as long as the plan.
+  let facts: UnsafePointer<HKTPlanFacts>
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
   package let slots: UnsafePointer<ValueSlot>
@@ -317,6 +319,12 @@ package final class CallPlan: @unchecked Sendable {
     hasUnknownEffect = declaration.isAsyncAccessor
     throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
+    let facts = UnsafeMutablePointer<HKTPlanFacts>.allocate(capacity: 1)
+    facts.initialize(
+      to: HKTPlanFacts(
+        slots: slots, argument_count: Int32(argumentCount), plain_slots: Int32(plainSlots), self: selfSlot, result: resultSlot,
+        may_return_error: mayReturnError || throwsTyped, consumes_self: consumesSelf, consumes_arguments: consumesArguments))
+    self.facts = UnsafePointer(facts)
   }
 
   /// The result may be the argument: both are a word of one type.
@@ -328,6 +336,7 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   deinit {
+    facts.deallocate()
     slots.deallocate()
     recipes.deallocate()
     traits.deallocate()

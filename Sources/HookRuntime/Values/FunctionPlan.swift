@@ -28,6 +28,7 @@ package final class FunctionPlan: @unchecked Sendable {
     record = .allocate(capacity: 1)
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.plan = Unmanaged.passRetained(call).toOpaque()
+    record.pointee.facts = call.facts
     record.pointee.stack_bytes = UInt32(call.stack.bytes)
   }
 

@@ -387,35 +387,57 @@ enum CallValues {
     return .wrongType(expected: "an object of the class of self, '\(wanted.name)'", found: "one of '\(found.name)'")
   }
 
-  /// Puts what the handler returned straight into the result registers. False, with nothing changed, when it must be
-  /// staged: the handler changed something else, the original threw, or the value is not exactly of the result's type.
-  static func returnDirectly(_ value: UnsafePointer<SHLValue>, _ script: Call) -> Bool {
+  /// How what a handler returned became the call's result.
+  enum Returned: UInt8 {
+    /// It did not, and nothing was changed.
+    case notAtAll
+    /// The original returned it.
+    case already
+    case anew
+  }
+
+  /// Puts what the handler returned straight into the result registers, where it need not be staged: it must be when the handler changed
+  /// something else, the original threw, or the value is not exactly of the result's type.
+  static func returnDirectly(_ value: UnsafePointer<SHLValue>, _ script: Call) -> Returned {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.hasNoRecord, !ran || !view.didThrow else { return false }
+    guard script.pointee.hasNoRecord, !ran || !view.didThrow else { return .notAtAll }
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
-    guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
+    guard ran || !view.withPlan({ $0.consumesArguments }) else { return .notAtAll }
     let address = slot.address(in: view.call)
-    if case (.string, SHL_STRING) = (slot.kind, value.pointee.tag), ran {
-      let text = value.pointee.s
-      if isSameString(UnsafeRawBufferPointer(start: text.p, count: text.n), address) { return true }
-    }
-    guard isResultRead(slot, script) else { return false }
+    // A handler that passes the result on replaces nothing, whatever its caller does with results.
+    if ran, isSame(value, slot, address) { return .already }
+    guard isResultRead(slot, script) else { return .notAtAll }
     switch (slot.kind, value.pointee.tag) {
-    case (.void, _): break
     case (.int64, SHL_INT): address.storeBytes(of: value.pointee.i, as: Int64.self)
     case (.double, SHL_NUMBER): address.storeBytes(of: value.pointee.n, as: Double.self)
     case (.bool, SHL_BOOL): address.storeBytes(of: value.pointee.b ? 1 : 0, as: UInt64.self)
     case (.string, SHL_STRING):
       let text = value.pointee.s
-      return returnString(UnsafeRawBufferPointer(start: text.p, count: text.n), address, replacing: ran)
-    default: return false
+      return returnString(UnsafeRawBufferPointer(start: text.p, count: text.n), address, replacing: ran) ? .anew : .notAtAll
+    default: return .notAtAll
     }
-    return true
+    return .anew
   }
 
-  /// A handler that passes the result on has it copied to Lua and back: the same bytes are the same String.
+  /// The value is what the original returned.
+  @inline(__always)
+  private static func isSame(_ value: UnsafePointer<SHLValue>, _ slot: ValueSlot, _ address: UnsafeMutableRawPointer) -> Bool {
+    switch (slot.kind, value.pointee.tag) {
+    case (.void, _): return true
+    case (.int64, SHL_INT): return address.load(as: Int64.self) == value.pointee.i
+    case (.double, SHL_NUMBER): return address.load(as: UInt64.self) == value.pointee.n.bitPattern
+    // Above its lowest bit a register that holds a Bool may hold anything.
+    case (.bool, SHL_BOOL): return (address.load(as: UInt8.self) & 1 != 0) == value.pointee.b
+    case (.string, SHL_STRING):
+      let text = value.pointee.s
+      return isSameString(UnsafeRawBufferPointer(start: text.p, count: text.n), address)
+    default: return false
+    }
+  }
+
+  /// It is copied to Lua and back: the same bytes are the same String.
   private static func isSameString(_ bytes: UnsafeRawBufferPointer, _ address: UnsafeMutableRawPointer) -> Bool {
     StringBits.withUTF8(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self)) {
       $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0)

@@ -1,5 +1,6 @@
 // LuaHook — a Lua handler as a layer: decode, invoke, apply what it changed, and stand in when it fails.
 private import CCrash
+internal import CHandler
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
@@ -13,22 +14,23 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   // Everything is set before the hook is installed, but for the breaker and the class cache, which are atomic or idempotent.
   enum Position: String { case before, around, after, contain }
 
+  /// What every call asks for, where C finds it (CHandler): the first field of all.
+  let facts: UnsafeMutablePointer<CHandler>
   let patch: Environment
   /// The owner for calls: they count no reference.
   let owner: Unmanaged<Environment>
   let position: Position
-  /// Asked by every call: comparing positions is a call of its own.
-  private let isAround: Bool
   private let handler: HandlerFunction
-  let function: SHLRef
+  var function: SHLRef { facts.pointee.function }
   /// How many arguments the handler declares behind `call`; all when it is variadic.
-  let wanted: Int
+  var wanted: Int { Int(facts.pointee.wanted) }
+  private var isAround: Bool { facts.pointee.wants_result }
   let selector: String
   let declaration: Declaration
   let source: String
   let line: Int32
   /// How long the handler waits for its state, in nanoseconds; negative: for ever.
-  let lockTime: Int64
+  var lockTime: Int64 { facts.pointee.lock_ns }
   /// What there is to go on to.
   enum Behind { case original, nothing, nothingOptional }
   private let behind: Behind
@@ -40,22 +42,19 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private let failed = Atomic<UInt64>(0)
   private let passed = Atomic<UInt64>(0)
   /// Names the handler in the crash file; 0 where there is none.
-  private let crashOwner: UInt32
+  private var crashOwner: UInt32 { facts.pointee.crash_owner }
   private let family: Family
-  /// Metadata of the class `self` must be of, or one of the two below.
-  private let expectedClass: Atomic<UInt>
   /// The function is private, and nobody was told yet what that means for new arguments.
   private let owesPrivateNote: Atomic<Bool>
   private let unprovenResult = UnprovenResult()
-  /// What the last call returns to that goes on with no argument, whichever is new, and the last one that reads its result: most calls come from
-  /// where the one before came from.
-  private let settledArguments = Atomic<UInt>(1), settledResult = Atomic<UInt>(1)
+  /// What the last call returns to that goes on with no argument, whichever is new: most calls come from where the one before came from.
+  private let settledArguments = Atomic<UInt>(1)
   /// So long a handler that need not run waits for another thread that is in its patch, in nanoseconds: longer than a busy machine keeps the
   /// other from running. (With 20 ms two of 10,000 calls were left out on one.) docs/budgets.md has what that means with four threads.
   static let patience: Int64 = 200_000_000
 
-  private static let unknownClass: UInt = 0
-  private static let anyClass: UInt = 1
+  private static let unknownClass = UInt64(CHANDLER_CLASS_UNKNOWN)
+  private static let anyClass = UInt64(CHANDLER_CLASS_ANY)
 
   init(
     position: Position, handler: HandlerFunction, family: Family, options: HookOptions, behind: Behind = .original,
@@ -68,11 +67,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     patch = handler.patch
     owner = .passUnretained(handler.patch)
     self.position = position
-    isAround = position == .around || position == .contain
     self.handler = handler
     breaker = handler.breaker.part()
-    function = handler.ref
-    wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
     selector = family.selector
     declaration = family.declaration
     owesPrivateNote = Atomic(family.declaration.isEffectivelyPrivate)
@@ -81,17 +77,26 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     // A handler may stand in a module; the shim ends the name with NUL.
     let chunk = withUnsafePointer(to: info.source) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
     source = chunk.isEmpty || info.native ? patch.fileName : chunk
-    lockTime = options.waitsWhenBusy ? -1 : Self.patience
     self.behind = behind
-    crashOwner = ccrash_add_owner(handler.patch.id, family.selector, position.rawValue, handler.patch.fileName, info.line)
     self.family = family
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic
-    expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
+    facts = .allocate(capacity: 1)
+    facts.initialize(
+      to: CHandler(
+        state: patch.state, patch: owner.toOpaque(), off: breaker.cause, lock_ns: options.waitsWhenBusy ? -1 : Self.patience,
+        function: handler.ref, wanted: info.variadic ? .max : max(0, info.parameters - 1),
+        crash_owner: ccrash_add_owner(patch.id, family.selector, position.rawValue, patch.fileName, info.line),
+        wants_result: position == .around || position == .contain, receiver_class: looksForClass ? Self.unknownClass : Self.anyClass,
+        settled_result: 1))
+    _ = HandlerDoors.areOpen
     ccrash_own(Unmanaged.passUnretained(self).toOpaque(), crashOwner)
     shl_outside(patch.state, HeldMemory.ofHook)
   }
 
-  deinit { shl_outside(patch.state, -HeldMemory.ofHook) }
+  deinit {
+    facts.deallocate()
+    shl_outside(patch.state, -HeldMemory.ofHook)
+  }
 
   /// Says of new arguments, which take effect now, where callers do not go on with them, and, once, that nobody can see whether a private
   /// function does.
@@ -119,10 +124,10 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   @inline(__always)
   func isResultRead(_ slot: ValueSlot, _ view: CallView) -> Bool {
     let back = returnAddress(view)
-    if back == settledResult.load(ordering: .relaxed) { return true }
+    if chandler_settled_result(facts) == UInt64(back) { return true }
     guard OutcomeReach.isRead(slot, view.call) else { return false }
     tellOfOutcome(view)
-    if isCaller(view, back) { settledResult.store(back, ordering: .relaxed) }
+    if isCaller(view, back) { chandler_set_settled_result(facts, UInt64(back)) }
     return true
   }
 
@@ -180,59 +185,45 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// `self` is not of the class the selector names: another class's call can arrive here when bodies are shared.
   @inline(__always)
   func isMismatch(_ view: CallView) -> Bool {
-    let expected = expectedClass.load(ordering: .relaxed)
+    let expected = chandler_receiver_class(facts)
     if expected == Self.anyClass { return false }
-    let found = view.receiverClass
+    let found = UInt64(view.receiverClass)
     return found != expected && found != 0 && isOfOtherClass(found)
   }
 
   /// Found at the first call: the class may not be ready when the hook is installed.
-  private func isOfOtherClass(_ type: UInt) -> Bool {
-    if expectedClass.load(ordering: .relaxed) == Self.unknownClass {
+  private func isOfOtherClass(_ type: UInt64) -> Bool {
+    if chandler_receiver_class(facts) == Self.unknownClass {
       var found = Self.anyClass
       // An initialiser makes its object: where no other function has its code, there is nothing to look at.
       let isOpen = declaration.kind != .allocatingInit || ProcessCatalog.shared.sharesCode(family)
       if isOpen, let name = declaration.context,
         case .success(let info) = TypeResolver.shared.type(.nominal(name, kind: .classType, arguments: []))
       {
-        found = UInt(bitPattern: info.metadata.pointer)
+        found = UInt64(UInt(bitPattern: info.metadata.pointer))
       }
-      expectedClass.store(found, ordering: .relaxed)
+      chandler_set_receiver_class(facts, found)
     }
-    let expected = expectedClass.load(ordering: .relaxed)
-    guard expected != Self.anyClass, let type = UnsafeRawPointer(bitPattern: type), let expected = UnsafeRawPointer(bitPattern: expected)
+    let expected = chandler_receiver_class(facts)
+    guard expected != Self.anyClass, let type = UnsafeRawPointer(bitPattern: UInt(type)),
+      let expected = UnsafeRawPointer(bitPattern: UInt(expected))
     else { return false }
     return !Metadata(type).isSubclass(of: Metadata(expected))
   }
 
   /// Runs the handler for one phase of a call, on the caller's thread.
-  @inline(__always)
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
-    withUnsafeTemporaryAllocation(of: ScriptCall.self, capacity: 1) { run(call, phase, in: $0.baseAddress.unsafelyUnwrapped) }
+    chandler_run(call, Unmanaged.passUnretained(self).toOpaque(), phase)
   }
 
-  /// - Parameter script: memory for the handler's record, which holds nothing.
-  @inline(__always)
-  private func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, in script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    let changes = HandlerChanges(call, phase)
-    guard !breaker.isOpen, !isMismatch(changes.view) else {
-      if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
-      if phase == HKT_AROUND { hkt_call_proceed(call) }
-      return HKT_HANDLED
-    }
-    ccrash_note_call(crashOwner)
-    let thread = ScriptThread.of(call.pointee.thread)
-    ScriptCall.begin(at: script, changes, hook: self, patch: owner, serial: serial(of: call, thread), up: thread.pointee.top)
-    thread.pointee.top = script
-    let outcome = invoke(script)
-    thread.pointee.top = script.pointee.up
-    script.pointee.end()
-    if outcome == HKT_FAILED, script.pointee.didTrap { fall(call) }
-    return outcome
+  /// The handler takes no part in the call.
+  func pass(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
+    if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
+    if phase == HKT_AROUND { hkt_call_proceed(call) }
   }
 
   /// The original trapped, and the handler had no answer: the trap goes on to who contains the calls around this one.
-  private func fall(_ call: UnsafeMutablePointer<HKTCall>) {
+  static func fall(_ call: UnsafeMutablePointer<HKTCall>) -> Never {
     hkt_fall(Containment.last(call.pointee.thread))
     fatalError("an original trapped that nobody contains any more: there is nothing to return")
   }
@@ -267,45 +258,17 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   }
 
   /// A number no other call's handler has.
-  @inline(__always)
-  func serial(of call: UnsafeMutablePointer<HKTCall>) -> UInt64 { serial(of: call, ScriptThread.of(call.pointee.thread)) }
-
-  /// A number for the call's handler that no other has: the thread's, and the thread's count.
-  @inline(__always)
-  private func serial(of call: UnsafeMutablePointer<HKTCall>, _ thread: UnsafeMutablePointer<ScriptThread>) -> UInt64 {
-    thread.pointee.counter &+= 1
-    return UInt64(UInt32(bitPattern: call.pointee.thread.pointee.tid)) << 36 | thread.pointee.counter & 0xF_FFFF_FFFF
+  func serial(of call: UnsafeMutablePointer<HKTCall>) -> UInt64 {
+    // ScriptThread.checkLayout
+    ScriptThread.of(call.pointee.thread).withMemoryRebound(to: CHandlerThread.self, capacity: 1) { chandler_serial(call, $0) }
   }
 
   /// Most handlers declare few arguments: room for them costs nothing when its size is known here.
   private static let usualArguments = 7
 
-  /// Calls the Lua function with as many arguments as it takes, by the shortest way that reads all of them.
-  @inline(__always)
-  private func invoke(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    let (count, plain) = script.pointee.view.withPlan { (min(wanted, $0.argumentCount), $0.plainSlots) }
-    if count <= plain, script.pointee.argumentsAreInFrame, let outcome = invokeStraight(script, count) { return outcome }
-    return count <= Self.usualArguments ? invokeWithUsual(script, count) : invokeWithMany(script, count)
-  }
-
-  /// The arguments go from the registers to Lua without a detour; nil where one of them does not.
-  @inline(__always)
-  private func invokeStraight(_ script: UnsafeMutablePointer<ScriptCall>, _ count: Int) -> HKTOutcome? {
-    var from = script.pointee.arguments.from
-    from.count = Int32(truncatingIfNeeded: count)
-    return withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
-      withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
-        let status = shl_invoke_places(
-          patch.state, function, UnsafeMutableRawPointer(script), &from, isAround ? result.baseAddress! : nil, lockTime,
-          invocation.baseAddress!)
-        if status == SHL_SLOW_PATH { return nil }
-        if !isAround, status == SHL_OK, script.pointee.changesNothing {
-          shl_invoke_end(invocation.baseAddress!)
-          return HKT_HANDLED
-        }
-        return ended(script, status, result.baseAddress!, invocation.baseAddress!)
-      }
-    }
+  /// Calls the Lua function with its first `count` arguments, of which some are more than bits.
+  func invoke(_ script: UnsafeMutablePointer<ScriptCall>, _ count: Int) -> HKTOutcome {
+    count <= Self.usualArguments ? invokeWithUsual(script, count) : invokeWithMany(script, count)
   }
 
   @inline(never)
@@ -353,28 +316,37 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       shl_invoke_end(invocation)
       return failed(script, status, &invocation.pointee)
     }
+    // Where it lies: a value of four words is read in parts, as it was written.
+    let returned = isAround && invocation.pointee.count > 0 ? CallValues.returnDirectly(result, script) : .notAtAll
+    if returned == .notAtAll { return endedWithMore(script, result, invocation) }
+    shl_invoke_end(invocation)
+    let isChange = returned == .anew || !script.pointee.hasRun
+    let outcome = finish(script, returned: true)
+    if outcome == HKT_HANDLED, isChange { noteChange() }
+    return outcome
+  }
+
+  /// Its result, if there is one, is not in the registers yet, or other things were changed.
+  @inline(never)
+  private func endedWithMore(
+    _ script: UnsafeMutablePointer<ScriptCall>, _ result: UnsafePointer<SHLValue>, _ invocation: UnsafeMutablePointer<SHLInvocation>
+  ) -> HKTOutcome {
     let former = Outcome(script)
-    var returned = false
     if isAround, invocation.pointee.count > 0 || behind == .nothingOptional && script.pointee.originalRuns == 0 {
-      let hasResult = invocation.pointee.count > 0
-      // Where it lies: a value of four words is read in parts, as it was written.
-      returned = hasResult && CallValues.returnDirectly(result, script)
-      if !returned {
-        // Returning nothing is nil where nothing is behind it.
-        let result = hasResult ? result.pointee : shl_nil()
-        let reading = ValueBridge(
-          classes: patch.classes, serial: script.pointee.serial,
-          scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
-        do throws(BridgeError) { try CallValues.stageResult(result, script, reading) } catch {
-          shl_invoke_end(invocation)
-          return fail(script, "the handler's result: \(error.description)")
-        }
+      // Returning nothing is nil where nothing is behind it.
+      let result = invocation.pointee.count > 0 ? result.pointee : shl_nil()
+      let reading = ValueBridge(
+        classes: patch.classes, serial: script.pointee.serial,
+        scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
+      do throws(BridgeError) { try CallValues.stageResult(result, script, reading) } catch {
+        shl_invoke_end(invocation)
+        return fail(script, "the handler's result: \(error.description)")
       }
     }
     shl_invoke_end(invocation)
     // New arguments were noted when the original ran; what is left is for variables of the caller.
     let isChange = isAround && (!script.pointee.hasRun || script.pointee.changes.hasStagedArguments)
-    let outcome = finish(script, returned: returned)
+    let outcome = finish(script, returned: false)
     if outcome == HKT_HANDLED, isChange || former != Outcome(script) { noteChange() }
     return outcome
   }
@@ -527,8 +499,4 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 }
 
 /// The layer of every Lua handler.
-let luaLayer: HKTLayerFunction = { call, context, phase in
-  guard let call, let context else { return HKT_HANDLED }
-  // The context is the hook that the patch retained for this layer.
-  return Unmanaged<LuaHook>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.run(call, phase) }
-}
+let luaLayer: HKTLayerFunction = chandler_run

@@ -1,4 +1,5 @@
 // ScriptCall — one handler at work on this thread, and what it may still change.
+internal import CHandler
 internal import CHookTrampoline
 internal import CLuaShim
 private import Glibc
@@ -39,23 +40,20 @@ struct ScriptCall {
     self.up = up
   }
 
-  /// Begins the record of a handler in memory that holds nothing: what `init` answers would be made elsewhere and copied here, which a
-  /// call of a small handler feels.
-  @inline(__always)
-  static func begin(
-    at script: UnsafeMutablePointer<ScriptCall>, _ changes: HandlerChanges, hook: LuaHook, patch: Unmanaged<Environment>, serial: UInt64,
-    up: UnsafeMutablePointer<ScriptCall>?
-  ) {
-    // Every field is plain, and counts no reference: assigning it does not look at what was there.
-    script.pointee.arguments.begin(changes, serial: serial)
-    script.pointee.changes = changes
-    script.pointee.heldHook = .passUnretained(hook)
-    script.pointee.owner = patch
-    script.pointee.up = up
-    script.pointee.typedErrorBox = 0
-    script.pointee.async = nil
-    script.pointee.borrows = nil
+  /// Ends the program where C has another picture of the record: CHandlerCall, which `chandler_run` fills in.
+  static func checkLayout() {
+    typealias Other = MemoryLayout<CHandlerCall>
+    precondition(
+      MemoryLayout<Self>.size == Other.size && offset(\.arguments) == Other.offset(of: \.arguments)
+        && offset(\.changes.view.call) == Other.offset(of: \.call) && offset(\.changes.phase) == Other.offset(of: \.phase)
+        && offset(\.changes.originalRuns) == Other.offset(of: \.original_runs) && offset(\.changes.didTrap) == Other.offset(of: \.did_trap)
+        && offset(\.changes.record) == Other.offset(of: \.changes) && offset(\.heldHook) == Other.offset(of: \.hook)
+        && offset(\.owner) == Other.offset(of: \.patch) && offset(\.up) == Other.offset(of: \.up)
+        && offset(\.typedErrorBox) == Other.offset(of: \.typed_error_box) && offset(\.borrows) == Other.offset(of: \.borrows),
+      "CHandlerCall is not laid out as ScriptCall")
   }
+
+  private static func offset<Value>(_ path: KeyPath<Self, Value>) -> Int? { MemoryLayout<Self>.offset(of: path) }
 
   /// Gives `body` the hook without counting a reference, which two calls of a small handler would feel; nothing where there is none.
   @inline(__always)
@@ -185,6 +183,14 @@ struct ScriptThread {
   var open = OpenCalls()
   /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
   let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+
+  /// Ends the program where C has another picture of the first fields: CHandlerThread.
+  static func checkLayout() {
+    precondition(
+      MemoryLayout<Self>.offset(of: \.top) == MemoryLayout<CHandlerThread>.offset(of: \.top)
+        && MemoryLayout<Self>.offset(of: \.counter) == MemoryLayout<CHandlerThread>.offset(of: \.counter),
+      "CHandlerThread is not laid out as ScriptThread")
+  }
 
   /// This thread's record; made on first use, never freed (thread records are reused).
   static func current() -> UnsafeMutablePointer<ScriptThread>? {

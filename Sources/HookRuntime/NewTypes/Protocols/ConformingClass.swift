@@ -55,6 +55,7 @@ final class RequirementEntry: @unchecked Sendable {
     record = .allocate(capacity: 1)
     record.initialize(to: HKTBodyRecord())
     record.pointee.plan = Unmanaged.passRetained(convention.plan).toOpaque()
+    record.pointee.facts = convention.plan.facts
     let forwarder = try Forwarding.forwarder(self)
     synthesizedMethod = try SynthesizedMethod(at: place, original: forwarder, plan: convention.plan)
     let context = Unmanaged.passRetained(self).toOpaque()

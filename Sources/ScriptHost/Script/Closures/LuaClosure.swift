@@ -122,7 +122,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ patch: Environment
   ) -> String? {
     let inouts = plan.call.arguments.indices.filter { plan.call.arguments[$0].isInout }
-    if inouts.isEmpty, count > 0, CallValues.returnDirectly(values.baseAddress!, script) { return nil }
+    if inouts.isEmpty, count > 0, CallValues.returnDirectly(values.baseAddress!, script) != .notAtAll { return nil }
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: invocation.scope)
     var next = 0
     func value() -> SHLValue {

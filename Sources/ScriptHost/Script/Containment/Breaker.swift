@@ -1,11 +1,13 @@
 // Breaker — takes a failing hook out before it becomes the program's problem.
+internal import CHandler
 private import CHookTrampoline
 private import Synchronization
 
 /// Opens after `limit` failures within the window, for good, and with it those that stand for parts of the same handler's work.
-final class Breaker: Sendable {
+final class Breaker: @unchecked Sendable {
+  // `cause` is read and written by atomic operations of C alone.
   /// What opened it.
-  enum Cause: UInt8, AtomicRepresentable {
+  enum Cause: UInt8 {
     case none
     /// So many failures within the window.
     case failures
@@ -17,11 +19,18 @@ final class Breaker: Sendable {
 
   let limit: Int
   let windowSeconds: UInt64 = 60
-  private let cause = Atomic<Cause>(.none)
+  /// A Cause, where C finds it that asks at every call.
+  let cause: UnsafeMutablePointer<UInt8>
   private let failures = Mutex<[UInt64]>([])
   private let parts = Mutex<[Breaker]>([])
 
-  init(limit: Int = 5) { self.limit = limit }
+  init(limit: Int = 5) {
+    self.limit = limit
+    cause = .allocate(capacity: 1)
+    cause.initialize(to: Cause.none.rawValue)
+  }
+
+  deinit { cause.deallocate() }
 
   /// A breaker that opens with this one, too.
   func part() -> Breaker {
@@ -33,12 +42,12 @@ final class Breaker: Sendable {
 
   /// Asked by every call.
   @inline(__always)
-  var isOpen: Bool { cause.load(ordering: .relaxed) != .none }
+  var isOpen: Bool { chandler_cause(cause) != Cause.none.rawValue }
 
   /// Why what it belongs to runs no more; nil while it is closed.
   var why: String? {
-    switch cause.load(ordering: .relaxed) {
-    case .none: nil
+    switch Cause(rawValue: chandler_cause(cause)) ?? Cause.none {
+    case Cause.none: nil
     case .failures: "switched off: it failed \(limit) times in \(windowSeconds) s"
     case .time: "switched off: it held the program up for too long"
     case .handler: "switched off: its handler failed too often, on several functions"
@@ -47,7 +56,7 @@ final class Breaker: Sendable {
 
   /// Opens at once: for a handler that took so much of the program's time that it must not do so again. True when this opened it.
   func open(_ why: Cause = .time) -> Bool {
-    guard cause.compareExchange(expected: .none, desired: why, ordering: .relaxed).exchanged else { return false }
+    guard chandler_open(cause, why.rawValue) else { return false }
     for part in parts.withLock({ $0 }) { _ = part.open(.handler) }
     return true
   }
