@@ -23,6 +23,7 @@ static inline bool is_mismatch(const CHandler *handler, void *hook, HKTCall *cal
   return host.is_mismatch(hook, call);
 }
 
+/// What the host keeps for the call's thread, which is this one; made at its first call.
 static inline CHandlerThread *thread_of(HKTCall *call) {
   void *known = call->thread->local;
   return RARELY(!known) ? host.make_thread(call->thread) : known;

@@ -82,16 +82,20 @@ static inline uint64_t chandler_serial(const HKTCall *_Nonnull call, CHandlerThr
   return (uint64_t)(uint32_t)call->thread->tid << 36 | (++thread->counter & 0xFFFFFFFFFu);
 }
 
+/// The class that self must be of, or a CHANDLER_CLASS_*. Any thread.
 static inline uint64_t chandler_receiver_class(const CHandler *_Nonnull handler) {
   return __atomic_load_n(&handler->receiver_class, __ATOMIC_RELAXED);
 }
+/// Once it is known, by any thread: all find the same one.
 static inline void chandler_set_receiver_class(CHandler *_Nonnull handler, uint64_t type) {
   __atomic_store_n(&handler->receiver_class, type, __ATOMIC_RELAXED);
 }
 
+/// The return address of the last call whose caller reads the result. Any thread.
 static inline uint64_t chandler_settled_result(const CHandler *_Nonnull handler) {
   return __atomic_load_n(&handler->settled_result, __ATOMIC_RELAXED);
 }
+/// Says it of an address; any thread, and whichever comes last has its way.
 static inline void chandler_set_settled_result(CHandler *_Nonnull handler, uint64_t address) {
   __atomic_store_n(&handler->settled_result, address, __ATOMIC_RELAXED);
 }

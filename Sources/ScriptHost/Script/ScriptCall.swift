@@ -86,8 +86,6 @@ struct ScriptCall {
   /// No more than bits was changed.
   @inline(__always)
   var hasNoRecord: Bool { changes.record == nil }
-  @inline(__always)
-  var changesNothing: Bool { changes.record == nil && !arguments.isChanged }
   /// The frame holds the arguments that `arguments` has not anew: none else was changed by the handler, or consumed by the original.
   var argumentsAreInFrame: Bool { changes.record == nil && (!hasTaken || !view.withPlan { $0.consumesArguments }) }
 

@@ -4,7 +4,7 @@
 #     against_host MODULE.swift… -o program         with ScriptHost
 
 against_library() { against 'HookRuntime|SwiftMangling|CHookTrampoline|CFrame' "$@"; }
-against_host() { against 'ScriptHost|HookRuntime|SwiftMangling|CHookTrampoline|CFrame|LuaBridge|CLuaShim|Journal|CCrash' "$@"; }
+against_host() { against 'ScriptHost|HookRuntime|SwiftMangling|CHookTrampoline|CFrame|LuaBridge|CLuaShim|Journal|CCrash|CHandler' "$@"; }
 
 # against MODULES ARGUMENTS…: MODULES are separated by bars.
 against() {

@@ -5,7 +5,7 @@
 
 while IFS= read -r file; do
   check "no warning: ${file#"$root"/}" "$(toolchain_bin)/clang" -fsyntax-only -fblocks -Wall -Wextra -Werror -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" \
-    -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" "$file"
+    -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" -I"$root/Sources/CHandler/include" "$file"
 done < <(find "$root/Sources" "$root/Tests/Fixtures/intercept-cases" -name '*.c' | LC_ALL=C sort)
 
 # Names the functions of a module in LLVM's text that are made small; parts split off as cold are meant to be.
@@ -17,7 +17,7 @@ made_small() {
 }
 while IFS= read -r file; do
   small=$("$(toolchain_bin)/clang" -O2 -fPIC -fno-omit-frame-pointer -fblocks -S -emit-llvm -o - "$file" \
-    -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" | made_small)
+    -I"$root/Sources/CFrame/include" -I"$root/Sources/CHookTrampoline/include" -I"$root/Sources/CLuaShim/include" -I"$root/Sources/CCrash/include" -I"$root/Sources/CHandler/include" | made_small)
   same "made fast: ${file#"$root"/}" /dev/null <(printf '%s' "$small")
 done < <(find "$root/Sources/CHookTrampoline" "$root/Sources/CLuaShim" -name '*.c' | LC_ALL=C sort)
 check 'there are C files' [ "$checks" -gt 50 ]
