@@ -37,6 +37,25 @@ package enum FieldTag: UInt8 {
   case longIdentifier = 14
 }
 
+/// A number or a Bool as records have it.
+public struct FieldWord {
+  @usableFromInline let tag: FieldTag
+  @usableFromInline let size: Int
+  @usableFromInline let bits: UInt64
+
+  @inlinable @inline(__always)
+  init(_ tag: FieldTag, _ bits: UInt64, size: Int = 8) { (self.tag, self.bits, self.size) = (tag, bits, size) }
+
+  @inlinable @inline(__always)
+  public static func integer(_ value: Int64) -> FieldWord { FieldWord(.integer, UInt64(bitPattern: value)) }
+  @inlinable @inline(__always)
+  public static func unsigned(_ value: UInt64) -> FieldWord { FieldWord(.unsigned, value) }
+  @inlinable @inline(__always)
+  public static func double(_ value: Double) -> FieldWord { FieldWord(.double, value.bitPattern) }
+  @inlinable @inline(__always)
+  public static func bool(_ value: Bool) -> FieldWord { FieldWord(value ? .yes : .no, 0, size: 0) }
+}
+
 /// The name of a field, made once per rule, not once per event: its bytes as the record has them, and whether its
 /// values are masked.
 public struct FieldName: Sendable, ExpressibleByStringLiteral {
@@ -113,7 +132,7 @@ extension FieldName.Borrowed {
 
   /// Bytes of length and name.
   @inlinable @inline(__always)
-  var size: Int { 1 + Int(encoded.load(as: UInt8.self)) }
+  var size: Int { 1 &+ Int(encoded.load(as: UInt8.self)) }
 }
 
 /// Writes one record's name and fields. Used by one thread, for one record at a time.
@@ -208,6 +227,15 @@ public struct FieldWriter {
   @inlinable @inline(__always)
   public mutating func add(_ name: FieldName.Borrowed, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
 
+  /// Adds a number or a Bool by what the record has of it: for who finds out its type at each call.
+  @inlinable @inline(__always)
+  public mutating func add(_ name: FieldName.Borrowed, _ value: FieldWord) {
+    guard begin(name, value.tag, size: value.size) else { return }
+    // Eight bytes are kept back behind what may be used.
+    base.storeBytes(of: value.bits, toByteOffset: count, as: UInt64.self)
+    count &+= value.size
+  }
+
   @inlinable @inline(__always)
   public mutating func addNull(_ name: FieldName.Borrowed) { _ = begin(name, .null, size: 0) }
 
@@ -266,7 +294,8 @@ public struct FieldWriter {
   /// A masked name writes that the value is masked, and answers no.
   @inlinable @inline(__always)
   mutating func begin(_ name: FieldName.Borrowed, _ tag: FieldTag, size: Int) -> Bool {
-    guard !isCut, count + 1 + name.size + size <= room else {
+    // Without checks for overflow, here and below: what is written is at most 32 KiB, and what is given a value in memory.
+    guard !isCut, count &+ 1 &+ name.size &+ size <= room else {
       isCut = true
       return false
     }
@@ -279,7 +308,7 @@ public struct FieldWriter {
       }
     }
     base.storeBytes(of: masked ? FieldTag.masked.rawValue : tag.rawValue, toByteOffset: count, as: UInt8.self)
-    count += 1
+    count &+= 1
     put(name)
     return !masked
   }
@@ -289,23 +318,23 @@ public struct FieldWriter {
   @inlinable @inline(__always)
   mutating func put(_ name: FieldName.Borrowed) {
     let size = name.size
-    if count + size + 15 <= room + 8 {
+    if count &+ size &+ 15 <= room &+ 8 {
       var done = 0
       repeat {
         let chunk = name.encoded.loadUnaligned(fromByteOffset: done, as: SIMD2<UInt64>.self)
         (base + count).storeBytes(of: chunk, toByteOffset: done, as: SIMD2<UInt64>.self)
-        done += 16
+        done &+= 16
       } while done < size
     } else {
       (base + count).copyMemory(from: name.encoded, byteCount: size)
     }
-    count += size
+    count &+= size
   }
 
   @inlinable @inline(__always)
   mutating func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
     base.storeBytes(of: value.littleEndian, toByteOffset: count, as: type(of: value))
-    count += value.bitWidth / 8
+    count &+= value.bitWidth / 8
   }
 
   /// The last place at or before `limit` where no UTF-8 sequence is split.

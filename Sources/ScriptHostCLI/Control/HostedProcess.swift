@@ -49,6 +49,21 @@ struct HostedProcess {
   /// The file that it runs, as far as the kernel tells.
   var program: String { RawPath("/proc/\(pid)/exe").resolved()?.description ?? "" }
 
+  /// In microseconds.
+  private static let longestStart: UInt32 = 2_000_000, betweenLooks: UInt32 = 20_000
+
+  /// The process is our command, which becomes the program, or a program that the host was put into: it will listen, unless it was told not to.
+  private static func isStarting(_ pid: pid_t) -> Bool {
+    if let program = RawPath("/proc/\(pid)/exe").resolved(), program == RawPath("/proc/self/exe").resolved() { return true }
+    guard let file = fopen("/proc/\(pid)/maps", "re") else { return false }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 8192)
+    while fgets(&line, Int32(line.count), file) != nil {
+      if strstr(line, "/libscripthost_preload.so") != nil || strstr(line, "/libScriptHostBoot.so") != nil { return true }
+    }
+    return false
+  }
+
   /// Where nobody was found.
   static func nobody(_ state: RawPath?) -> String {
     let places = ControlPlace.directories(state: state).map { "'\($0)'" }.joined(separator: " or ")
@@ -58,8 +73,15 @@ struct HostedProcess {
   /// The process that a command means.
   /// - Parameter pid: as on the command line; nil for the only one there is.
   static func find(_ pid: String?, state: RawPath?) throws(Failure) -> ControlConnection {
-    let all = all(state: state)
+    var all = all(state: state)
     if let pid {
+      // Who starts a program and asks for it at once comes before the program's host.
+      var rest = Self.longestStart / Self.betweenLooks
+      while rest > 0, let number = pid_t(pid), !all.contains(where: { $0.pid == number }), isStarting(number) {
+        usleep(Self.betweenLooks)
+        all = Self.all(state: state)
+        rest -= 1
+      }
       guard let number = pid_t(pid), let process = all.first(where: { $0.pid == number }) else {
         throw Failure(
           status: 1,

@@ -248,6 +248,8 @@ class Counts:
         # A merged body may bear the name of another selector.
         self.of_program = set(of_symbol)
         wanted = {t: sorted({of_symbol[s] for e in typed[t] for s in e["symbols"] if not s.endswith(("Tm", "TW"))}) for t in chosen}
+        of_types = families.implementations(self.images, {f for fs in wanted.values() for f in fs}, found)
+        wanted = {t: sorted({f for each in fs for f in (each, *of_types.get(each, ()))}) for t, fs in wanted.items()}
         for family, bodies in families.witnesses(self.images, {f: found[f] for fs in wanted.values() for f in fs}, found).items():
             found[family].extend(bodies)
         # Generic declarations of one module are specialised in many: all of them are bodies of the family.

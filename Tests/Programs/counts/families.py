@@ -158,6 +158,32 @@ def witnesses(images, wanted, every):
     return found
 
 
+def implementations(images, wanted, every):
+    """{family: families} of the default implementations of requirements among `wanted`: those of conforming types that have one of their own.
+
+    A selector that names a requirement means these, too.
+    """
+    plain = re.compile(r"\(extension in [^)]*\):")
+    firsts = {family: next((b.symbol for b in bodies if not b.merged), None) for family, bodies in every.items()}
+    firsts = {family: symbol for family, symbol in firsts.items() if symbol}
+    texts = dict(zip(firsts, demangle(firsts.values(), "--compact").splitlines()))
+    by_name = {plain.sub("", texts[family]): family for family in wanted if "(extension in " in texts.get(family, "")}
+    if not by_name:
+        return {}
+    of_text = {text: family for family, text in texts.items()}
+    found = defaultdict(set)
+    for image in images:
+        names = [name for _, _, name in swift_symbols(image) if name.endswith("TW")]
+        for text in demangle(names, "--compact").splitlines() if names else []:
+            match = re.match(r"protocol witness for (.*) in conformance (.*?)(<.*>)? : (.*) in (.*)$", text)
+            if not match or match[1] not in by_name:
+                continue
+            own = of_text.get(match[1].replace(match[4], match[2], 1))
+            if own:
+                found[by_name[match[1]]].add(own)
+    return found
+
+
 def named(families):
     """{family: type, name and labels of its first body}, without the types of parameters."""
     firsts = {family: next((b.symbol for b in bodies if not b.merged), None) for family, bodies in families.items()}

@@ -30,18 +30,26 @@ struct CaptureSlot {
       slot = view.withPlan { $0.resultSlot }
     }
     let address = slot.address(in: view.call)
+    // Written at one place: with a writer for each kind it would be too much to be put into the loop over fields.
+    let word: FieldWord
     switch slot.kind {
-    case .int64: writer.add(name, address.load(as: Int64.self))
-    case .double: writer.add(name, address.load(as: Double.self))
-    case .bool: writer.add(name, address.load(as: UInt8.self) & 1 == 1)
-    case .uint64: writer.add(name, address.load(as: UInt64.self))
-    case .int32: writer.add(name, Int64(address.load(as: Int32.self)))
-    case .float: writer.add(name, Double(address.load(as: Float.self)))
-    case .string:
-      guard let text = StringBits.inRegisters(address) else { return false }
-      writer.add(name, utf8: text)
+    case .int64: word = .integer(address.load(as: Int64.self))
+    case .double: word = .double(address.load(as: Double.self))
+    case .bool: word = .bool(address.load(as: UInt8.self) & 1 == 1)
+    case .uint64: word = .unsigned(address.load(as: UInt64.self))
+    case .int32: word = .integer(Int64(address.load(as: Int32.self)))
+    case .float: word = .double(Double(address.load(as: Float.self)))
+    case .string: return captureText(name, address, &writer)
     default: return false
     }
+    writer.add(name, word)
+    return true
+  }
+
+  @inline(never)
+  private func captureText(_ name: FieldName.Borrowed, _ address: UnsafeMutableRawPointer, _ writer: inout FieldWriter) -> Bool {
+    guard let text = StringBits.inRegisters(address) else { return false }
+    writer.add(name, utf8: text)
     return true
   }
 }

@@ -15,6 +15,22 @@ struct CapturedField {
   let isLate: Bool
   let map: Unmanaged<ValueMap>?
   let part: RecordedPart?
+  /// What is recorded is the value at its place, as it is: asked by every call, in place of the three before.
+  let isDirect: Bool
+
+  init(
+    name: FieldName.Borrowed, slot: CaptureSlot, path: Unmanaged<CapturePath>, isHashed: Bool, isLate: Bool, map: Unmanaged<ValueMap>?,
+    part: RecordedPart?
+  ) {
+    self.name = name
+    self.slot = slot
+    self.path = path
+    self.isHashed = isHashed
+    self.isLate = isLate
+    self.map = map
+    self.part = part
+    isDirect = !isHashed && map == nil && part == nil
+  }
 
   func free() {
     name.free()
@@ -25,12 +41,12 @@ struct CapturedField {
   /// Adds the value to the record.
   @inline(__always)
   func add(_ view: CallView, atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
-    if !isHashed, map == nil, part == nil, slot.capture(name, view, atExit: atExit, &writer) { return }
+    if isDirect, slot.capture(name, view, atExit: atExit, &writer) { return }
     addByPath(view, atExit, printer, &writer)
   }
 
   @inline(never)
-  private func addByPath(_ view: CallView, _ atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+  fileprivate func addByPath(_ view: CallView, _ atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
     // Nothing is read of what is masked.
     if name.isMasked { return writer.add(name, false) }
     withUnsafeMutablePointer(to: &writer) { writer in
@@ -221,9 +237,17 @@ final class CompiledRule: @unchecked Sendable {
     var steady = -1
     for index in 0..<fields.count {
       if comparesRecords, steady < 0, fields[index].path._withUnsafeGuaranteedRef({ $0.root == .duration }) { steady = writer.count }
-      fields[index].add(view, atExit: atExit, printer, &writer)
+      // Where it lies: a field is eight words, which each call would copy.
+      let field = fields.baseAddress.unsafelyUnwrapped + index
+      if field.pointee.isDirect, field.pointee.slot.capture(field.pointee.name, view, atExit: atExit, &writer) { continue }
+      add(field, view, atExit, &writer)
     }
     return !comparesRecords || passes(hash(UnsafeRawBufferPointer(start: writer.base, count: steady < 0 ? writer.count : steady)))
+  }
+
+  @inline(never)
+  private func add(_ field: UnsafeMutablePointer<CapturedField>, _ view: CallView, _ atExit: Bool, _ writer: inout FieldWriter) {
+    field.pointee.addByPath(view, atExit, printer, &writer)
   }
 
   /// The call is no repeat, and there is room for it in the rate.
