@@ -49,7 +49,7 @@ struct HostedProcess {
   /// The file that it runs, as far as the kernel tells.
   var program: String { RawPath("/proc/\(pid)/exe").resolved()?.description ?? "" }
 
-  /// In microseconds.
+  /// How long a start may take, and what passes between two looks, in microseconds.
   private static let longestStart: UInt32 = 2_000_000, betweenLooks: UInt32 = 20_000
 
   /// The process is our command, which becomes the program, or a program that the host was put into: it will listen, unless it was told not to.
