@@ -35,11 +35,11 @@ toolchain_bin() {
   printf '%s\n' "$directory"
 }
 
-# built_product LEVEL PRODUCT: builds one of the package's programs, debug or release, and prints where it is. scripts/test has built the debug
-# ones already (SCRIPTHOST_DEBUG_IS_BUILT).
+# built_product LEVEL PRODUCT: builds one of the package's programs, debug or release, and prints where it is. scripts/test has built them
+# already (SCRIPTHOST_DEBUG_IS_BUILT, SCRIPTHOST_RELEASE_IS_BUILT).
 built_product() {
   if [ "$1" = release ]; then
-    swift build --package-path "$root" -c release --product "$2" >&2
+    [ "${SCRIPTHOST_RELEASE_IS_BUILT:-}" ] || swift build --package-path "$root" -c release --product "$2" >&2
     printf '%s\n' "$root/.build/release/$2"
   else
     [ "${SCRIPTHOST_DEBUG_IS_BUILT:-}" ] || swift build "${tests_options[@]}" --product "$2" >&2

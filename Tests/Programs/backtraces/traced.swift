@@ -40,9 +40,10 @@ case "crash":
   print(outer(3))
 case "profile":
   profile_begin()
+  let samples = Int(CommandLine.arguments.dropFirst(2).first ?? "") ?? 1000
   // For as long as it takes: hooks became faster before, and will again.
   var sum = 0
-  while profile_count() < 1000 { sum = sum &+ wheel(1000) }
+  while profile_count() < samples { sum = sum &+ wheel(1000) }
   print(sum == 1 ? "one" : "wheel")
   profile_end("wheel")
 default:

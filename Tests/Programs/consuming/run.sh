@@ -74,7 +74,7 @@ libraries=$(dirname "$(toolchain_bin)")/lib/swift/linux
 for module in ${CONSUMING_LIBRARIES:-Swift _Concurrency Foundation FoundationEssentials}; do
   case $module in Swift) library=libswiftCore ;; _Concurrency) library=libswift_Concurrency ;; *) library=lib$module ;; esac
   swift-api-digester -dump-sdk -module "$module" -target x86_64-unknown-linux-gnu -I "$libraries" -avoid-location -o declared.json 2>digester.err || :
-  for way in --self --code-alone; do
+  for way in ${CONSUMING_WAYS:---self --code-alone}; do
     "$products/call-plans" --self "$way" "$libraries/$library.so" >told.toolchain
     if python3 -B "$here/share.py" declared.json <told.toolchain >share; then good "$module, $way: $(tail -n 1 share)"; else bad "$module, $way" "$(cat share digester.err)"; fi
   done

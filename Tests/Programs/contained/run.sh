@@ -103,6 +103,8 @@ for way in O Onone; do
 done
 
 # Arrays, dictionaries and Data that are being changed: what the library has taken apart is not left, everything else is, and is whole.
+# TRAPS_PART=N: an Nth of what is repeated many times.
+part=${TRAPS_PART:-1} rounds=$((37 / ${TRAPS_PART:-1}))
 whole=index,remove,removeTwo,swap,rangeless,map,each,filter,reduce,sorted,first,copy,append,partition,removeSome,point,bump,rank,readByte
 for way in O Onone; do
   swiftc "-$way" -module-name arrays -o "$work/arrays-$way" "$here/arrays.swift" 2>"$work/swiftc" || fail "arrays.swift does not compile: $(head "$work/swiftc")"
@@ -129,10 +131,10 @@ for way in O Onone; do
   for storage in own shared; do
     kinds=$whole
     [ "$way-$storage" = O-shared ] && kinds=${whole/,remove,/,}
-    run "whole-$way-$storage" arrays "$work/arrays-$way" contain "$kinds" 3 37 $storage
+    run "whole-$way-$storage" arrays "$work/arrays-$way" contain "$kinds" 3 $rounds $storage
     ended "$way, $storage storage: traps of other kinds are contained" "$work/whole-$way-$storage"
     says "$way, $storage storage: and all is whole" "$work/whole-$way-$storage.out" ', broken 0'
-    check "$way, $storage storage: each is answered" grep -qE "^answered $(($(tr ',' '\n' <<<"$kinds" | wc -l) * 37))," "$work/whole-$way-$storage.out"
+    check "$way, $storage storage: each is answered" grep -qE "^answered $(($(tr ',' '\n' <<<"$kinds" | wc -l) * rounds))," "$work/whole-$way-$storage.out"
   done
   run "whole-called-$way" array-calls "$work/arrays-$way" script "${whole//,/+}" 3 1
   ended "$way: and in a script's calls" "$work/whole-called-$way"
@@ -295,8 +297,8 @@ many() {
 }
 # What the runtime writes for each one at -Onone, a stack, takes longer than containing it.
 for kinds in range,nil,inside fatal,cast; do
-  many O 10000 $kinds
-  many Onone "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo 2000)" $kinds
+  many O $((10000 / part)) $kinds
+  many Onone "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo $((2000 / part)))" $kinds
 done
 
 # In a container thread ids are small numbers, as those are that a program counts with: none of them is taken for a lock's owner.

@@ -4,7 +4,7 @@
 # half of them with several bodies.
 # And a rule on RuleMask.ruleState captures swift-format's rules.
 #
-# SCRIPTHOST_SEED chooses the selectors, SCRIPTHOST_COUNT how many of each (0: all that run, which takes minutes).
+# SCRIPTHOST_SEED chooses the selectors, SCRIPTHOST_COUNT how many of each (0: all that run, which takes minutes); COUNTS_PART=N: an Nth of them.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 # MARK: Rules
@@ -35,7 +35,7 @@ printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
 
 # counts NAME COUNT PROGRAM INPUT [MODULE…]: that many selectors of the program, or of those modules.
 counts() {
-  local name=$1 count=${SCRIPTHOST_COUNT:-$2} program=$3 input=$here/$4
+  local name=$1 count=${SCRIPTHOST_COUNT:-$(($2 / ${COUNTS_PART:-1}))} program=$3 input=$here/$4
   [[ $4 != /* ]] || input=$4
   mkdir "$work/counts.$name"
   if python3 -B "$here/counts.py" "$scripthost" "$program" "$input" "$work/counts.$name" "$seed" "$count" "${@:5}"; then

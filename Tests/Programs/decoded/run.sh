@@ -11,4 +11,4 @@ fi
 program=$(toolchain_bin)/swift-format
 # Away from the project's own configuration of swift-format.
 cp "${DECODED_INPUT:-$here/../counts/input.swift}" "$work/input.swift"
-python3 -B "$here/decoded.py" "$scripthost" "$program" "$work" "${1:-${SCRIPTHOST_SEED:-$(date +%j)}}" "${2:-120}" "${3:-6}" ${DECODED_COMMAND:-} "$work/input.swift"
+python3 -B "$here/decoded.py" "$scripthost" "$program" "$work" "${1:-${SCRIPTHOST_SEED:-$(date +%j)}}" "${2:-${DECODED_COUNT:-120}}" "${3:-6}" ${DECODED_COMMAND:-} "$work/input.swift"

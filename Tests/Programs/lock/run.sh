@@ -29,9 +29,9 @@ build slow -O0
 # Its runtime has interceptors of what is in these.
 libraries=$(dirname "$(toolchain_bin)")/lib/swift/linux
 build tsan -O1 -g -fsanitize=thread -L"$libraries" -Wl,-rpath,"$libraries" -ldispatch -lBlocksRuntime
-applies 'six threads, -O2' timeout 120 "$work/plain" 8 "$seed"
+applies 'six threads, -O2' timeout 120 "$work/plain" "${LOCK_SECONDS:-8}" "$seed"
 applies 'six threads, -O0' timeout 120 "$work/slow" 3 "$seed"
-applies 'six threads, thread sanitizer' timeout 120 "$work/tsan" 5 "$seed"
+applies 'six threads, thread sanitizer' timeout 120 "$work/tsan" "${LOCK_SECONDS:-5}" "$seed"
 applies 'six threads, no barriers' timeout 120 "$work/plain" 3 "$seed" closed
 for case in wait poisoned closed-in fork-outside fork-inside fork-own; do
   applies "$case" timeout 60 "$work/plain" "$case"

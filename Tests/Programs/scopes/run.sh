@@ -28,8 +28,8 @@ for level in debug release; do
   check "$level: all cases hold" grep -qx 0 "$level.status"
   checks=$((checks + $(sed -n 's/^\([0-9]*\) checks, .*/\1/p' "$level.out")))
 
-  random 'A3 random hooks are called as the model says' --model 300 --runs 3
-  random 'A10 four threads that change and call hooks' --stress 5 "${libraries[@]}"
+  random 'A3 random hooks are called as the model says' --model 300 --runs "${SCOPES_RUNS:-3}"
+  random 'A10 four threads that change and call hooks' --stress "${SCOPES_SECONDS:-5}" "${libraries[@]}"
 
   capture memory timeout 60 env LD_PRELOAD="$work/libcalloc.so" "$cases" --no-memory
   check "$level: a layer for which there is no memory never runs" grep -qx '0 failures' memory.out

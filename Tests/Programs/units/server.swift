@@ -86,7 +86,7 @@ func work() {
     let more = shop.stock(text.utf8.count) ? Int(shop.tax(2)) : 0
     sink.store(more, ordering: .relaxed)
     calls.add(1, ordering: .relaxed)
-    if n % 64 == 0 { usleep(200) }
+    if n % 16 == 0 { usleep(200) }
   }
 }
 
