@@ -256,6 +256,26 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 
 // MARK: Entry
 
+/// The call goes on in that body, which may hand it on once more.
+static void note_continued(HKTAsyncCall *record, const HKTAsyncContext *own, const HKTBodyRecord *body) {
+  record->continued = hkt_hands_on(body) ? own : NULL;
+  record->continues_at = body;
+}
+
+/// The call that `own` belongs to was delivered two or more bodies before: each of them awaits the next, and `body` is the last.
+static bool continues_along(const HKTAsyncContext *own, const HKTBodyRecord *body) {
+  enum { MOST_BODIES = 8 };
+  const HKTAsyncContext *context = own->parent;
+  for (int n = 0; context && n < MOST_BODIES; n++, context = context->parent) {
+    HKTAsyncCall *record = record_of(context);
+    if (!record) continue;
+    if (record->is_callee || record->continued != own->parent || !hkt_hands_on_to(record->continues_at, body)) return false;
+    note_continued(record, own, body);
+    return true;
+  }
+  return false;
+}
+
 /// The entry continues a call of the same selector that was delivered already: a base that awaits its clone, a slot's stub
 /// that jumped here, a thunk behind a slot that awaits the body.
 static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord *body) {
@@ -265,9 +285,12 @@ static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord 
   bool is_by_slot = record && (hkt_record_flags(record->call.body) & HKT_BODY_SLOT);
   if (is_by_slot && !record->is_callee && hkt_hands_on_to(record->call.body, body)) return true;
   record = own->parent ? record_of(own->parent) : NULL;
-  if (!record || record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
+  if (!record) return own->parent && continues_along(own, body);
+  if (record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
   // A body that was entered by a slot's stub and awaits itself runs anew. A replaceable function awaits its replacement.
-  return !(hkt_record_flags(record->call.body) & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
+  if (hkt_record_flags(record->call.body) & HKT_BODY_SLOT && !record->call.body->thunk_end && body->route != HKT_ROUTE_DYNAMIC) return false;
+  note_continued(record, own, body);
+  return true;
 }
 
 /// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.
@@ -297,6 +320,7 @@ static HKTAsyncCall *make_record(const HKTCall *call) {
   r->stack = (uint64_t *)&r->layer[count];
   r->callee = NULL;
   r->runs = 0;
+  r->continued = NULL;
   r->call = *call;
   r->call.frame = &r->frame;
   r->call.is_async = 1;

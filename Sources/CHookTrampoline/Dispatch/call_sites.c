@@ -55,7 +55,9 @@ static inline HKTCallSite *find(uint64_t address, bool resumes) {
 }
 
 HKTCallSite *hkt_call_site(uint64_t return_address) { return find(return_address, false); }
-HKTCallSite *hkt_resumption(uint64_t address) { return find(address, true); }
+HKTCallSite *hkt_resumption(uint64_t address) {
+  return address == (uint64_t)hkt_async_return ? NULL : find(address, true);
+}
 
 /// Where the caller is that an address returns to: of an original that a handler runs, the caller of that handler's call.
 typedef struct Caller {
@@ -84,26 +86,35 @@ static Caller caller_of(const HKTCall *call) { return behind_handlers((Caller){c
 
 const uint64_t *hkt_caller_stack(const HKTCall *call) { return caller_of(call).stack; }
 
-/// The context, or what stood in it before records of ours did, that says where its function's caller is resumed.
+/// The context, or what stood in it before records of ours did, that says where its function's caller is resumed; NULL where a handler called
+/// the function: it takes whatever comes.
 static const HKTAsyncContext *behind_records(const HKTAsyncContext *context) {
-  while (context->resume_parent == (void *)hkt_async_return) context = context->parent;
+  while (context->resume_parent == (void *)hkt_async_return) {
+    if (((const HKTAsyncCall *)context->parent)->is_callee) return NULL;
+    context = context->parent;
+  }
   return context;
 }
 
-/// What the context of the async call's callee held.
+/// What the context of the async call's callee held; NULL as above.
 static const HKTAsyncContext *context_of(const HKTCall *call) {
   return behind_records((const HKTAsyncContext *)((const char *)call - offsetof(HKTAsyncCall, call)));
 }
 
 /// Where the async call's caller is resumed.
-static uint64_t resumes_at(const HKTCall *call) { return (uint64_t)context_of(call)->resume_parent; }
+static uint64_t resumes_at(const HKTCall *call) {
+  const HKTAsyncContext *context = context_of(call);
+  return context ? (uint64_t)context->resume_parent : (uint64_t)hkt_async_return;
+}
 
 uint64_t hkt_goes_on_at(const HKTCall *call) { return call->is_async ? resumes_at(call) : hkt_caller_stack(call)[-1]; }
 
 bool hkt_caller_may_know(const HKTCall *call) {
   // Nobody knows the code of closures made here.
   if (!call->site) return false;
-  const HKTCallSite *site = find(hkt_goes_on_at(call), call->is_async);
+  uint64_t address = hkt_goes_on_at(call);
+  if (address == (uint64_t)hkt_async_return) return false;
+  const HKTCallSite *site = find(address, call->is_async);
   if (!site) return true;
   if (site->image_end && call->site->body - site->image_begin >= site->image_end - site->image_begin) return false;
   return !site->is_known || site->is_direct || site->resumes;
@@ -166,6 +177,7 @@ HKTErrorUse hkt_async_error_use(const HKTCall *call) {
   const HKTPlaces error = HKT_GPR(13);
   const HKTAsyncContext *context = context_of(call);
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
+    if (!context) return HKT_ERROR_IS_READ;
     const HKTCallSite *site = hkt_resumption((uint64_t)context->resume_parent);
     if (!site || !site->is_known) break;
     if (site->read & error) return HKT_ERROR_IS_READ;

@@ -370,3 +370,31 @@ bool hkt_may_loop_for_calls(const HKTCode *code, const HKTLoopHost *host) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   return found;
 }
+
+// MARK: Async functions
+
+/// Where the first loop ends that an instruction at `offset` is in: behind a jump back over it; 0: it is in none.
+static uint64_t loop_around(const uint8_t *code, uint64_t size, uint64_t offset) {
+  HKTQuickDecode seen;
+  for (uint64_t at = offset; at < size; at += seen.length) {
+    if (!hkt_quick_decode(code + at, size - at, &seen)) return 0;
+    bool is_jump = seen.course == HKT_COURSE_CONDITIONAL || seen.course == HKT_COURSE_JUMP;
+    uint64_t next = at + seen.length;
+    if (is_jump && seen.distance < 0 && next + (uint64_t)(int64_t)seen.distance <= offset) return next;
+  }
+  return 0;
+}
+
+bool hkt_awaits_itself_in_loop(const HKTCode *code, uint64_t record) {
+  enum { RECORD_SIZE = 8 };
+  HKTQuickDecode seen;
+  for (uint64_t at = 0; at < code->size; at += seen.length) {
+    if (!hkt_quick_decode(code->bytes + at, code->size - at, &seen)) return false;
+    if (!seen.relative_at) continue;
+    int32_t distance;
+    memcpy(&distance, code->bytes + at + seen.relative_at, sizeof distance);
+    uint64_t named = code->address + at + seen.length + (uint64_t)(int64_t)distance;
+    if (named - record < RECORD_SIZE && loop_around(code->bytes, code->size, at) != 0) return true;
+  }
+  return false;
+}

@@ -58,6 +58,8 @@ typedef struct HKTAsyncCall {
   uint64_t *stack;            // the stack arguments, copied when the thread is left
   HKTAsyncCallee *callee;     // set by a layer that answers HKT_AWAIT
   uint32_t runs;              // how often the original was entered
+  const HKTAsyncContext *continued;  // of the body that the call went on to last, where that may hand it on once more; NULL: of none
+  const HKTBodyRecord *continues_at; // that body
   HKTCall call;
   HKTFrame frame;
   HKTAsyncLayer layer[];

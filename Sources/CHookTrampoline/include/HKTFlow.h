@@ -96,5 +96,8 @@ typedef struct HKTLoopHost {
 /// The function has a loop that LLVM may have made of calls of itself with which it ended. False where its code shows that it has none, where
 /// it is not understood, and where it has more than 128 KiB.
 bool hkt_may_loop_for_calls(const HKTCode *code, const HKTLoopHost *host);
+/// A loop of the code makes contexts for calls of the async function whose record is at that address: with its own, LLVM made the loop of calls
+/// with which it awaits itself before anything else.
+bool hkt_awaits_itself_in_loop(const HKTCode *code, uint64_t record);
 
 #endif

@@ -28,8 +28,12 @@ struct AsyncEntries {
       }
     }
     self.records = records
+    pointers = records.values.map(\.address).sorted()
     entries = Dictionary(records.map { ($1.address, $0) }, uniquingKeysWith: { first, _ in first })
   }
+
+  /// The file's addresses of all async function pointers, ascending.
+  let pointers: [UInt64]
 
   /// The entry of the async function whose pointer is at the file's address.
   func code(of pointer: UInt64) -> UInt64? { entries[pointer] }

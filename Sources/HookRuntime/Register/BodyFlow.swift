@@ -397,7 +397,14 @@ final class BodyFlow: BodyEvidence {
   /// What merging put in: it says nothing of the function's own arguments.
   private let extra: Places
 
-  init(_ flows: Flows, address: UInt64, size: Int, module: String, keptBecause: String?, besides extra: Places) {
+  private let findNext: () -> ImageSymbol?
+  private lazy var next = findNext()
+
+  /// - Parameter next: the function that an async body goes on to and does nothing else.
+  init(
+    _ flows: Flows, address: UInt64, size: Int, module: String, keptBecause: String?, besides extra: Places, next: @escaping () -> ImageSymbol?
+  ) {
+    findNext = next
     self.keptBecause = keptBecause
     self.extra = extra
     self.flows = flows
@@ -411,6 +418,13 @@ final class BodyFlow: BodyEvidence {
   }
 
   func isCertainlyUnused(_ places: Places) -> Bool {
+    if isUnused(places, at: address, size: size) { return true }
+    // Where it goes by a record the flow does not follow it. Its code has no branch: what it takes it takes for certain.
+    guard let next, flows.taken(places, at: address, size: size).isEmpty else { return false }
+    return isUnused(places, at: next.address, size: Int(next.size))
+  }
+
+  private func isUnused(_ places: Places, at address: UInt64, size: Int) -> Bool {
     Places.firstSlots.allSatisfy { first in
       let asked = places.word(from: first)
       // Registers are the same in each question.
@@ -445,6 +459,8 @@ final class BodyFlow: BodyEvidence {
   }
 
   var mayHaveCloseCallers: Bool { closeSites?.isEmpty != true || flows.isHandedToMerged(address) }
+
+  var isObjectLocal: Bool { flows.symbols.symbols(at: address).contains { $0.isObjectLocal } }
 
   var onlyReturns: Bool { flows.onlyReturns(at: address, size: size) }
 

@@ -11,9 +11,16 @@ extension ImageCatalog {
     // A closure and a deinit do not call themselves.
     if declaration.kind.isClosure || declaration.kind.isDeinit || declaration.isCoroutine { return false }
     return family.bodies.contains { body in
-      // The parts of an async function are functions of their own, which end.
-      !body.isAsync && body.allCode.contains { mayLoopForCalls($0) }
+      body.isAsync ? awaitsItselfInLoop(body) : body.allCode.contains { mayLoopForCalls($0) }
     }
+  }
+
+  /// Of an async function that awaits itself before all else the first part has the loop.
+  private func awaitsItselfInLoop(_ body: Body) -> Bool {
+    let address = body.address - bias
+    guard let record = asyncEntries.record(at: address), let bytes = file.bytes(at: address, count: body.size)?.baseAddress else { return false }
+    var code = HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(body.size), address: address, first_slot: 0)
+    return hkt_awaits_itself_in_loop(&code, record.address)
   }
 
   private func mayLoopForCalls(_ code: Range<UInt64>) -> Bool {

@@ -104,6 +104,8 @@ extension ImageCatalog {
     let ownSlots = plain.stack.bytes / 8, allSlots = shifted.stack.bytes / 8
     // Nothing has another place.
     if own + ownSlots == plain.resultAddresses { return .notTaken }
+    // What lies behind the one and before the other is asked for: where the body was compiled without an argument, nothing does.
+    guard own <= all, ownSlots <= allSlots else { return .undecided }
     let beyond = Places(integers: own..<all, slots: ownSlots..<allSlots)
     if !evidence.taken(beyond).isEmpty || !evidence.given(beyond).isEmpty { return .taken }
     let first = plain.resultAddresses

@@ -308,7 +308,8 @@ package final class ImageCatalog: @unchecked Sendable {
     let source = source ?? body
     return BodyFlow(
       flows, address: body.address - bias, size: body.size, module: body.declaration.module,
-      keptBecause: flows.whyKept(source.mangledName, at: source.address - bias), besides: extra)
+      keptBecause: flows.whyKept(source.mangledName, at: source.address - bias), besides: extra,
+      next: { [unowned self] in body.isAsync ? awaited(by: body) : nil })
   }
 
   /// Inlined copies of the family's functions that the debug information knows; nil where it does not tell.

@@ -286,7 +286,7 @@ extension Flows {
       let kept = whyKept(name, at: $0)
       return planner.plan(
         declaration,
-        evidence: BodyFlow(self, address: $0, size: size, module: declaration.module, keptBecause: kept, besides: .nothing))
+        evidence: BodyFlow(self, address: $0, size: size, module: declaration.module, keptBecause: kept, besides: .nothing, next: { nil }))
     }
   }
 

@@ -45,6 +45,7 @@ extension ImageCatalog {
       else { continue }
       overridden.kind = kind
       overridden.wrappedKind = nil
+      overridden.isAsyncAccessor = kind == .getter && asyncEntries.record(at: symbol.address) != nil
       let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
       family.bodies.append(
         Body(
@@ -56,6 +57,14 @@ extension ImageCatalog {
   private func callsBody(_ symbol: ImageSymbol, of family: Family) -> Bool {
     guard let code = file.bytes(at: symbol.address, count: Int(symbol.size))?.baseAddress else { return true }
     let bodies = Set(family.bodies.map(\.address))
+    // What an async one calls it finds by a record.
+    let records = Set(bodies.compactMap { asyncEntries.record(at: $0 - bias)?.address }).sorted()
+    var use = HKTBranch()
+    if !records.isEmpty,
+      hkt_find_uses(code.assumingMemoryBound(to: UInt8.self), UInt64(symbol.size), symbol.address, records, records.count, &use, 1) > 0
+    {
+      return true
+    }
     return CodeExits.find(code, size: UInt64(symbol.size), address: symbol.address + bias, most: 64)?.contains { bodies.contains($0.target) } ?? false
   }
 }

@@ -43,6 +43,9 @@ struct PlanCheck {
       if case .address = argument.location, !argument.isInout, let places, evidence.isCertainlyUnused(places) {
         argument.location = .optimizedOut
       }
+      if !argument.isInout, argument.info.map({ Self.holdsArray($0) }) == true, isUnstored(argument.location, places) {
+        argument.location = .optimizedOut
+      }
       if argument.isInout { argument.location = atEntry(argument.location, argument.info) }
       // What the body certainly does not take it cannot end; what is only not shown to be passed it may.
       if argument.location == .optimizedOut, let places, evidence.isCertainlyUnused(places) {
@@ -56,6 +59,24 @@ struct PlanCheck {
   }
 
   // MARK: Values nobody passes
+
+  /// The value's words are passed, and yet what they refer to may be empty memory: of an array that is made for a call whose callee does not look
+  /// at it nothing need be stored, its count among that.
+  private func isUnstored(_ location: Location, _ places: Places?) -> Bool {
+    guard let places, location != .optimizedOut else { return false }
+    // Callers by tables know all bodies that they may come to, where these are the module's own; those of async functions are not seen.
+    guard evidence.mayHaveCloseCallers || evidence.isObjectLocal || plan.isAsync else { return false }
+    return evidence.isCertainlyUnused(places)
+  }
+
+  private static func holdsArray(_ info: TypeInfo, depth: Int = 1) -> Bool {
+    switch info.kind {
+    case .structure where info.name.hasPrefix("Swift.Array<") || info.name.hasPrefix("Swift.ContiguousArray<"): true
+    case .structure, .tuple: depth > 0 && info.fields.contains { field in (try? field.type.get()).map { holdsArray($0, depth: depth - 1) } ?? false }
+    case .optional(let payload): depth > 0 && holdsArray(payload, depth: depth - 1)
+    default: false
+    }
+  }
 
   private func isPassed(_ location: Location) -> Bool {
     evidence.arePassed(location.argumentPlaces ?? .unknown)

@@ -20,6 +20,7 @@ struct ValuesEvidenceTests {
     func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
     func entryBytes(ofVariableAt register: Places) -> EntryBytes? { nil }
     var mayHaveCloseCallers: Bool { true }
+    var isObjectLocal: Bool { false }
   }
 
   private func plan(_ name: String, unused: Bool) throws -> CallPlan {

@@ -26,6 +26,11 @@ for level in -Onone -O; do
     check "$level $mode: nothing is wrong" sh -c "! grep -a WRONG $mode.out $mode.err"
     checks=$((checks + $(sed -n 's/^\([0-9]*\) checks$/\1/p' "$mode.out" | tail -n 1)))
   done
+  # A handler takes the result of what it calls, whatever the function that it stands around is called for.
+  printf '%s\n' 'patch { id = "within" }' 'method "Subject.quick(_:)":around(function(call) return call:original() + 1000 end)' \
+    'method "Subject.nothing(_:)":around(function(call, n) print("within", swift.call("Subject.quick(_:)", 1)) return call:original() end)' >within.lua
+  capture within timeout 120 "$scripthost" run -v --state state --patches within.lua -- ./program alone 10
+  says "$level: a handler gets the result that another one gave" within.err $'within\t1002'
   check "$level watch: no complaints" sh -c '! grep -v "patch.lua: loaded\|it is not known which calls were inlined\|: [a-zA-Z. ]*(.*) [0-9 ]*$\|Shape.corners.get" watch.err'
   tallied watch.err 'ints(_:_:)' 4 4 4 0 4
   tallied watch.err 'fib(_:)' 177 177 177 0 177

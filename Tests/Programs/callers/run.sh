@@ -128,4 +128,25 @@ judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "
 # What callers do not store, as the function does not read it: VARIABLES_COUNT programs (2).
 mkdir variables
 judged '' python3 "$here/variables.py" "$scripthost" "$work/variables" "${VARIABLES_COUNT:-2}" "${VARIABLES_SEED:-14}"
+# An array that its callee does not look at may be memory that nobody wrote: it is not shown, not counted and not kept.
+cat >unstored.lua <<'LUA'
+patch { id = "unstored" }
+for _, selector in ipairs { "First.slow(_:_:)", "First.quick(_:_:)", "Second.slow(_:_:)", "Second.quick(_:_:)" } do
+  selector = "static Unstored." .. selector
+  pcall(function() track "unused" { on = selector, fields = { count = "args.2.count", list = "args.2" } } end)
+  pcall(function() method(selector):before(function(call, number, unused) pcall(swift.keep, unused) pcall(function() return #unused, unused[1] end) end) end)
+end
+LUA
+for level in -O '-O -wmo' -Osize; do
+  # shellcheck disable=SC2086
+  swiftc -swift-version 5 -parse-as-library -g $level -module-name Unstored "$here/unstored.swift" -o unstored
+  capture plain ./unstored
+  rm -f events
+  capture_loaded run timeout 60 "$scripthost" run -v --state state --events events --patches unstored.lua -- ./unstored
+  recorded=$(grep -c '"kind":"event","name":"unused"' events || true)
+  same "$level: arrays that nobody looks at: the program says the same" plain.out run.out
+  ended "$level: and ends well" run
+  check "$level: calls are recorded, $recorded" [ "$recorded" -ge 50 ]
+  check "$level: no count is one that was never stored" bash -c "! grep '\"name\":\"unused\"' events | grep -vE '\"count\":(0|1|\"<optimized out>\"|\"<not decoded>\")'"
+done
 finish
