@@ -273,7 +273,8 @@ package final class CallPlan: @unchecked Sendable {
     selfEndsWithCall = declaration.kind.isDeinit
     freesSelf = declaration.kind == .deallocatingDeinit || declaration.kind == .isolatedDeinit
     mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
-    consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType || self.selfUse == .consumed
+    makesSelf = isInit && declaration.contextKind == .classType
+    consumesSelf = selfEndsWithCall || makesSelf && declaration.kind == .`init` || self.selfUse == .consumed
     argumentCount = arguments.count
     let places = arguments.lazy.flatMap(\.location.places)
     argumentWords = stack.isKnown ? stack.bytes / 8 : places.map { if case .stack(let slot) = $0 { slot + 1 } else { 0 } }.max() ?? 0
@@ -353,6 +354,8 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The object is gone when the call is over.
   package let selfEndsWithCall: Bool
+  /// The object is no value before the initialiser is over: of its fields nothing is written yet, and one that fails frees it, whoever keeps it.
+  package let makesSelf: Bool
   /// A `deinit` that gives the memory back, too; of others the caller does.
   package let freesSelf: Bool
   /// A method of a struct or enum, which may be consuming.

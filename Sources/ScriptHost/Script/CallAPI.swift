@@ -69,6 +69,7 @@ enum CallAPI {
       switch member {
       case .self_:
         if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
+        if script.pointee.view.withPlan({ $0.makesSelf }) { return callback.done(shl_handle(patch.classes.value, CallValues.unmadeMark, 0, 0)) }
         guard let object = script.pointee.view.selfObject else {
           let isUsedUp = script.pointee.view.withPlan { $0.selfUse == .consumed }
           return isUsedUp
@@ -105,7 +106,7 @@ enum CallAPI {
 
   /// A number for the task the call runs in, nil outside of tasks.
   private static func task(_ callback: LuaCallback) -> Int32 {
-    let task = hkt_async_task()
+    let task = hkt_async_task_number()
     return callback.done(task == 0 ? shl_nil() : shl_int(Int64(bitPattern: task)))
   }
 

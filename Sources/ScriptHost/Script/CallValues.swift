@@ -117,6 +117,8 @@ enum CallValues {
   static let releasedMark: UInt64 = 4
   /// It lies in a frame, and the handle would be the script's own.
   static let inFrameMark: UInt64 = 5
+  /// What an initialiser makes, which is no value yet.
+  static let unmadeMark: UInt64 = 7
   /// Whether the original consumed it, its code does not tell.
   static let perhapsConsumedMark: UInt64 = 6
 

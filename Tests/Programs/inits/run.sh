@@ -74,4 +74,23 @@ CALLS
   check "$level: explain lists what frees the object once" [ "$(grep -c '^  *base, ' explained)" -le 2 ]
   check "$level: explain has no body that is not decoded" bash -c "! grep -F 'not decoded' explained"
 done
+# What an initialiser is called on is nothing to look at: no field of it is written, and one that fails frees it.
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -g -wmo -parse-as-library -suppress-warnings -module-name Unmade "$here/unmade.swift" -o unmade
+  capture plain ./unmade
+  rm -f events
+  capture_loaded run timeout 120 "$scripthost" run -v --state state --events events --patches "$here/unmade.lua" -- ./unmade
+  same "$level: the program with unfinished objects says the same" plain.out run.out
+  check "$level: and ends as it does alone" cmp plain.status run.status
+  sed -n 's/.*: @ //p' run.err | LC_ALL=C sort -u >told
+  for text in 'read true' 'keep true' 'weak true' 'read later true'; do check "$level: never '$text'" bash -c "! grep -q '^$text' told"; done
+  says "$level: why" told "because an initialiser has no 'self' to look at; what it makes is its result: 'call.result' in 'after'"
+  says "$level: as text" told 'shown <not initialised>'
+  says "$level: the result is there" told 'result userdata'
+  says "$level: a rule is refused" told "'self.name': an initialiser has no 'self' to look at; what it makes is its result: 'result.name'"
+  # The optimiser has that one in its callers.
+  [ "$level" = -O ] || says "$level: the class is known, and what was made" events '","type":"Unmade.Square"'
+  capture traced timeout 120 "$scripthost" trace --state state -o table -e 'Unmade.**' -- ./unmade
+  same "$level: the traced program says the same" plain.out traced.out
+done
 finish

@@ -25,6 +25,7 @@ enum ValueAPI {
     case CallValues.perhapsConsumedMark:
       return "the original may have consumed this, its code does not tell; read it in 'before' or before call:original()"
     case CallValues.releasedMark: return "this value was let go with swift.release"
+    case CallValues.unmadeMark: return "an initialiser has no 'self' to look at; what it makes is its result: 'call.result' in 'after'"
     case CallValues.inFrameMark: return "this value lies in the frame of a function, where the optimiser put it; only its call can lend it"
     default: return "this value cannot be decoded here; see explain"
     }
@@ -490,6 +491,7 @@ enum ValueAPI {
         case CallValues.perhapsConsumedMark: return callback.done("<perhaps consumed>")
         case CallValues.releasedMark: return callback.done("<released>")
         case CallValues.inFrameMark: return callback.done("<in a frame>")
+        case CallValues.unmadeMark: return callback.done("<not initialised>")
         default: return callback.done("<not decoded>")
         }
       }

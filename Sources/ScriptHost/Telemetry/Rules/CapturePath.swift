@@ -34,9 +34,16 @@ final class CapturePath: Sendable {
     if root == .duration || root == .errno, let next = parts.first {
       throw RuleProblem("'\(text)': '\(text.prefix { $0 != "." })' is a number, which has no '\(next)'")
     }
+    if root == .selfValue, Self.makesSelf(family.declaration), let name = parts.first, name != PathSteps.typeStep {
+      throw RuleProblem("'\(text)': an initialiser has no 'self' to look at; what it makes is its result: 'result.\(name)'")
+    }
     start = Self.type(of: root, family)
     if start == nil, let name = parts.first { try Self.checkGeneric(name, root, family, text) }
     steps = try PathSteps(parts[...], from: start, path: text, rights: rights)
+  }
+
+  private static func makesSelf(_ declaration: Declaration) -> Bool {
+    (declaration.kind == .`init` || declaration.kind == .allocatingInit) && declaration.contextKind == .classType
   }
 
   /// Takes the parts that name the root.
@@ -118,7 +125,7 @@ final class CapturePath: Sendable {
     case .bool: return .bool
     case .enumeration: return .caseName
     case .existential: return .unknown
-    default: return .other
+    default: return type.isPieceOfText ? .text : .other
     }
   }
 
@@ -152,6 +159,11 @@ final class CapturePath: Sendable {
 
   private func readSelf(_ view: CallView, _ atExit: Bool, _ body: (CapturedValue) -> Void) {
     if atExit, view.withPlan({ $0.selfEndsWithCall }) { return body(.null) }
+    if view.withPlan({ $0.makesSelf }) {
+      // The class is known of what is being made, and nothing else.
+      guard let type = UnsafeRawPointer(bitPattern: view.selfClass) else { return body(.missing("not decoded")) }
+      return Self.give(Metadata(type).name, body)
+    }
     if let object = view.selfObject {
       // The object's own class is asked for its name only, and where nothing was declared.
       let known = steps.steps.isEmpty ? nil : start
@@ -166,6 +178,8 @@ final class CapturePath: Sendable {
       if atExit, view.selfAfterCall(plan) == .gone { return body(.missing("consumed")) }
       value(plan.readable, plan.info, view, isResult: false, body)
     case .metatype(let place):
+      // There is no instance yet, and so no field of one.
+      if let name = steps.steps.first, case .typeName = name {} else if !steps.steps.isEmpty { return body(.missing("not decoded")) }
       guard let word = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))),
         case .success(let type) = TypeResolver.shared.type(of: Metadata(word))
       else { return body(.missing("not decoded")) }
@@ -248,7 +262,9 @@ final class CapturePath: Sendable {
         } else {
           body(.other(memory, type))
         }
-      default: body(CapturedValue(memory, type))
+      default:
+        let isText: Void? = info.withPieceOfText(memory) { body(.text($0)) }
+        if isText == nil { body(CapturedValue(memory, type)) }
       }
     }
   }
