@@ -192,8 +192,7 @@ extension HookedFamily {
     if spec.needsResult, family.declaration.neverReturns { return .beforeOnly("it \(NotContained.neverReturns)") }
     if spec.phases & UInt32(HKT_ON_AROUND) != 0, image.isKnownNotToReturn(family) { return .beforeOnly("it \(NotContained.neverReturns)") }
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
-      if family.declaration.kind.isDeinit { return .aroundDeinit }
-      if family.declaration.isCoroutine { return .aroundCoroutine }
+      if let refusal = family.declaration.refusesAround { return refusal }
       if !spec.canWait, family.hasAsyncBodies { return .cannotWait }
     }
     if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.hasAsyncBodies,

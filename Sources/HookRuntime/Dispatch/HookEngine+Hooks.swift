@@ -80,6 +80,9 @@ extension HookEngine {
     locked { tokens(owner, group).count { set(isEnabled, $0) } }
   }
 
+  /// The function that the hook is on; nil where it is no more.
+  package func selector(of token: HookToken) -> String? { lock.withLock { hooks[token.id]?.layer.token.selector } }
+
   package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token.id]?.layer.isEnabled } }
 
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {

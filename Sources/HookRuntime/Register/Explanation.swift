@@ -140,9 +140,7 @@ package enum Explanation {
     switch image.inlined(family) {
     case .known(0): "no inlined copy in the debug information"
     case .known(let count): "\(count) inlined cop\(count == 1 ? "y" : "ies") known from the debug information; they are missed"
-    case .notKnown:
-      "inlined copies cannot be excluded "
-        + "(\(image.inlineTable.hasDebugInfo ? "the debug information does not name the function" : "no debug information"))"
+    case .notKnown(let why): "inlined copies cannot be excluded: \(image.shortName) \(why)"
     }
   }
 

@@ -389,6 +389,11 @@ extension HookRefusal {
   }
 }
 
+extension Declaration {
+  /// Why nothing stands in the original's place, whatever the program's code is.
+  package var refusesAround: HookRefusal? { kind.isDeinit ? .aroundDeinit : isCoroutine ? .aroundCoroutine : nil }
+}
+
 extension HookRefusal: CustomStringConvertible {
   package var description: String {
     switch self {

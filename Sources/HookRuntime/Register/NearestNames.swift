@@ -5,15 +5,16 @@ package enum NearestNames {
   package static func selectors(to text: String, in images: [ImageCatalog]? = nil, most: Int = 3) -> [String] {
     if let selector = CSelector(text), images == nil { return imports(to: selector, in: ProcessCatalog.shared.currentImports()) }
     let pattern = SelectorPattern(text)
-    if pattern.isGlob { return globs(to: text, in: images ?? ProcessCatalog.shared.current(), most: most) }
+    if pattern.isGlob { return globs(to: text, in: images ?? ProcessCatalog.shared.current(), most: most).filter { $0 != text } }
     let wanted = Array(text.utf8)
     let bound = max(2, wanted.count / 6)
     var best: [(distance: Int, name: String)] = []
     for image in images ?? ProcessCatalog.shared.images(for: pattern) where !OurImages.hold(image.path) {
       image.eachSelector { name, declaration, _ in
         if let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
-        guard abs(name.utf8.count - wanted.count) <= bound else { return true }
-        let distance = EditDistance.editDistance(wanted, Array(name.utf8), bound: bound)
+        let isMeant = Self.means(text, name)
+        guard isMeant || abs(name.utf8.count - wanted.count) <= bound else { return true }
+        let distance = isMeant ? 0 : EditDistance.editDistance(wanted, Array(name.utf8), bound: bound)
         if distance <= bound, !best.contains(where: { $0.name == name }) {
           best.append((distance, name))
           best.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
@@ -24,6 +25,15 @@ package enum NearestNames {
     }
     // Only the closest: a second guess that is farther off is noise.
     return best.filter { $0.distance == best[0].distance }.map(\.name)
+  }
+
+  /// The text is the selector's without its accessor, its labels or its module.
+  private static func means(_ text: String, _ name: String) -> Bool {
+    if name.hasPrefix(text) {
+      let rest = name.dropFirst(text.count)
+      return rest == ".get" || rest == ".set" || rest.hasPrefix("(")
+    }
+    return name.hasSuffix(text) && name.dropLast(text.count).last == "."
   }
 
   /// C functions that images import, close to the name that was typed.

@@ -159,7 +159,7 @@ extension ValuePrinter {
   }
 
   /// A value found on the way through stored fields. Valid as long as the value it was found in.
-  private struct Part {
+  struct Part {
     let memory: UnsafeRawPointer
     let info: TypeInfo
 

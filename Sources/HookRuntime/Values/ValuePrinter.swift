@@ -163,7 +163,7 @@ package struct ValuePrinter {
   private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     if info.isPointer { text += "0x\(String(memory.loadUnaligned(as: UInt.self), radix: 16))"; return }
     if let number = Self.number(memory, info.metadata) { text += number; return }
-    if collection(memory, info, room, &text) || foundation(memory, info, into: &text) { return }
+    if collection(memory, info, room, &text) || standard(memory, info, room, &text) || foundation(memory, info, into: &text) { return }
     guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector, info.metadata.hasSoundFields else {
       text += "<\(Self.short(info.name))>"
       return

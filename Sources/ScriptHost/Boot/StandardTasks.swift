@@ -109,6 +109,7 @@ extension BootTask {
       guard let state else { return [] }
       return BootGuard.begin(state: state, program: program, patches: files, log: log)
     }
+    if !isTrial { patches.tellUnusedSettings() }
     context.atEnd { BootGuard.up() }
     context.patches = patches
     context.atEnd {

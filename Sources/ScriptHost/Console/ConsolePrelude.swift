@@ -11,15 +11,31 @@ enum ConsolePrelude {
       ["if"]=1, ["in"]=1, ["local"]=1, ["nil"]=1, ["not"]=1, ["or"]=1, ["repeat"]=1, ["return"]=1, ["then"]=1, ["true"]=1, ["until"]=1, ["while"]=1 }
     local pairs, ipairs, pcall, type, tostring, rawget, rawlen = pairs, ipairs, pcall, type, tostring, rawget, rawlen
     local format, concat, pack, tablesort, upper = string.format, table.concat, table.pack, table.sort, string.upper
+    local utf8len = utf8.len
     local host, G = swift, _G
     local function secret(name)
       name = tostring(name):lower()
       for _, word in ipairs(secrets) do if name:find(word, 1, true) then return true end end
       return false
     end
+    local function escaped(text)
+      local parts, from = {}, 1
+      while true do
+        local count, bad = utf8len(text, from)
+        if count then break end
+        parts[#parts + 1] = text:sub(from, bad - 1) .. format("\\\\%03d", text:byte(bad))
+        from = bad + 1
+      end
+      return concat(parts) .. text:sub(from)
+    end
     local function quoted(text)
-      local shown = #text > longest and text:sub(1, longest) or text
-      shown = format("%q", shown):gsub("\\\\\\n", "\\\\n")
+      local shown = text
+      if #text > longest then
+        local last = longest
+        while last > longest - 4 and (text:byte(last + 1) & 0xC0) == 0x80 do last = last - 1 end
+        shown = text:sub(1, last)
+      end
+      shown = escaped(format("%q", shown):gsub("\\\\\\n", "\\\\n"))
       if #text > longest then shown = shown .. format("… (%d bytes)", #text) end
       return shown
     end

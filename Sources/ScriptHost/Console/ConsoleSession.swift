@@ -196,13 +196,19 @@ package final class ConsoleSession: @unchecked Sendable {
     let mark = environment.installation.mark
     do throws(LuaFailure) {
       let shown = try environment.lua.call(functions.run, [.reference(chunk)], budget: Self.budget)
-      return .values(shown.first?.text, changes: gate.changes != before)
+      return .values(Self.shown(shown), changes: gate.changes != before)
     } catch {
       // As a patch that fails, a snippet leaves nothing installed.
       let undone = environment.installation.remove(since: mark) ? "; what the snippet installed is taken out" : ""
       // The console's own script is no news.
       return .failed(error.message + undone, traceback: error.traceback.filter { !$0.contains("console support") })
     }
+  }
+
+  /// What the console's own script made of values; bytes that are no text are replaced.
+  private static func shown(_ values: [LuaValue]) -> String? {
+    guard case .string(let bytes)? = values.first else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Answers a command beside snippets.
@@ -214,7 +220,7 @@ package final class ConsoleSession: @unchecked Sendable {
   package func page(from: Int64, then answer: @escaping @Sendable (Answer) -> Void) {
     add { [self] in
       do throws(LuaFailure) {
-        answer(.values(try environment.lua.call(functions.page, [.int(from)], budget: Self.budget).first?.text, changes: false))
+        answer(.values(Self.shown(try environment.lua.call(functions.page, [.int(from)], budget: Self.budget)), changes: false))
       } catch { answer(.failed(error.message, traceback: [])) }
     }
   }

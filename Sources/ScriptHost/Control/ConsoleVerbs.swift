@@ -6,9 +6,13 @@ private import Synchronization
 private enum ConsoleSessions {
   private static let open = Mutex<[Int: (session: ConsoleSession, call: ControlCall)]>([:])
 
-  static func add(_ session: ConsoleSession, _ call: ControlCall) {
+  /// - Parameter holds: with it ends the wait of a held program.
+  static func add(_ session: ConsoleSession, _ call: ControlCall, holds: Bool) {
     open.withLock { $0[session.number] = (session, call) }
-    call.whenOver { remove(session.number)?.session.end() }
+    call.whenOver {
+      remove(session.number)?.session.end()
+      if holds { _ = StartHold.go() }
+    }
   }
 
   static func find(_ number: Int) -> ConsoleSession? { open.withLock { $0[number]?.session } }
@@ -22,16 +26,16 @@ extension ControlVerbs {
     ControlVerb(
       "console.open",
       "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' "
-        + "at once; lasts as long as the request is open", on: .observer
+        + "at once, with 'holds' a held program is let go when it ends; lasts as long as the request is open", on: .observer
     ) { call throws(ControlProblem) in
-      let mayWrite = try call.flag("write") ?? false, completes = try call.flag("completes") ?? false
+      let mayWrite = try call.flag("write") ?? false, completes = try call.flag("completes") ?? false, holds = try call.flag("holds") ?? false
       do throws(PatchError) {
         let session = try ConsoleSession(mayWrite: mayWrite, log: call.host.log, policy: call.host.patches.policy, client: call.client.peer) { text in
           call.offer([.init("print", .string(text))])
         }
         if completes { session.prepareCompletion() }
         call.send([.init("session", JSONValue(session.number))])
-        ConsoleSessions.add(session, call)
+        ConsoleSessions.add(session, call, holds: holds)
       } catch { throw ControlProblem(error.description) }
     },
     ControlVerb("console.eval", "run 'text' in 'session'; prints come as lines before the answer") { call throws(ControlProblem) in

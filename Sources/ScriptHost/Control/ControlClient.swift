@@ -14,6 +14,7 @@ final class ControlClient: @unchecked Sendable {
   /// When the line that is not whole began, and when something came last, in nanoseconds of CLOCK_MONOTONIC.
   private var lineBegan: UInt64
   private var lastRead: UInt64
+  private let began: UInt64
 
   private enum Reading {
     case lines
@@ -58,6 +59,7 @@ final class ControlClient: @unchecked Sendable {
   init(_ descriptor: Int32, _ peer: ControlPeer, now: UInt64) {
     self.descriptor = descriptor
     self.peer = peer
+    began = now
     lineBegan = now
     lastRead = now
   }
@@ -84,6 +86,8 @@ final class ControlClient: @unchecked Sendable {
     }
   }
   var hasOutput: Bool { shared.withLock { !$0.output.isEmpty } }
+  /// It stays: it has been here for a second.
+  func isStanding(_ now: UInt64) -> Bool { now > began && now - began > 1_000_000_000 }
   var openCalls: Int { shared.withLock { $0.open.count } }
 
   /// Puts a line on its way. False when the client is gone, or has read so little that it is dropped now.

@@ -132,7 +132,7 @@ final class ControlServer: @unchecked Sendable {
     }
     let now = clockNanoseconds(CLOCK_MONOTONIC)
     for (client, events) in zip(clients, polled[first...].map(\.revents)) { serve(client, events, now) }
-    if !clients.isEmpty { StartHold.note(now) }
+    if clients.contains(where: { $0.isStanding(now) }) { StartHold.note(now) }
     clients.removeAll { client in
       guard client.isDone else { return false }
       client.end()

@@ -15,7 +15,7 @@ enum StartHold {
   /// Any thread. False when nothing is held.
   static func go() -> Bool { !isOver.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// On the control thread: a client is there.
+  /// On the control thread: a client is there that stays.
   static func note(_ now: UInt64) { seen.store(now, ordering: .relaxed) }
 
   /// The main thread waits here, before `main`.

@@ -55,7 +55,7 @@ final class PresetShelf: Sendable {
     try patch.run(source.source)
     patch.installation.goLive(replacing: known?.patch.installation)()
     held.withLock { $0[source.id] = Held(patch: patch, source: source, users: (known?.users ?? []).union([user])) }
-    log.note("preset", "\(source.path): in use as '\(source.id)', \(patch.hookCount) hooks\(patch.waitingText)")
+    log.note("preset", "\(source.path): in use as '\(source.id)', \(patch.liveHookCount) hooks\(patch.waitingText)")
   }
 
   /// A use of it ended. False when there was none.

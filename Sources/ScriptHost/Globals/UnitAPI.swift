@@ -20,6 +20,8 @@ enum UnitAPI {
       guard let directory = patch.directory else {
         return callback.fail("'require' finds modules in the directory of a patch that has one: a directory with patch.lua")
       }
+      // Run again, it would make each of its hooks twice.
+      if name == "patch" { return callback.fail("module 'patch' is the patch itself; a module is another file of its directory") }
       let source: [UInt8]
       do throws(PatchError) {
         source = try PatchSource.bytes(of: try PatchModules.path(of: name, in: directory))

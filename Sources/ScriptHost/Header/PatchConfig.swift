@@ -37,6 +37,9 @@ package enum PatchConfig {
   /// Reads a file of settings by patches, for whoever names it.
   package static func check(_ path: RawPath) throws(PatchError) { _ = members(of: try object(in: path), path) }
 
+  /// The ids that a file of settings by patches names.
+  static func ids(in path: RawPath) throws(PatchError) -> [String] { members(of: try object(in: path), path).map(\.name) }
+
   private static func object(in path: RawPath) throws(PatchError) -> JSONValue {
     let bytes = try PatchSource.bytes(of: path)
     let value: JSONValue

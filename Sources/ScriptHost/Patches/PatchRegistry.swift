@@ -261,6 +261,16 @@ package final class PatchRegistry: Sendable {
 
   // MARK: One at a time
 
+  /// Says which ids in the file of settings are no patch's, once those of the start are there.
+  func tellUnusedSettings() {
+    guard let config, let ids = try? PatchConfig.ids(in: config) else { return }
+    let known = entries.withLock { $0.map(\.id) }
+    for id in ids where !known.contains(id) {
+      let near = RuleNames.nearest(to: id, known).map { "; did you mean '\($0)'?" } ?? ""
+      log.say("--config '\(config)': no patch of this start has the id '\(EventText.printable(String(id.prefix(64))))'\(near)")
+    }
+  }
+
   /// Loads what a path names. A patch whose id is loaded already takes that one's place, unless both are what the path names.
   package func load(_ path: RawPath) -> [Result<PatchInfo, PatchError>] {
     changing.withLock { _ in
@@ -459,7 +469,7 @@ package final class PatchRegistry: Sendable {
     let verb = former?.patch == nil ? "loaded" : "reloaded"
     log.note(
       verb == "loaded" ? "patch loaded" : "patch reloaded",
-      "\(patch.fileName): \(verb), \(patch.hookCount) hook\(patch.hookCount == 1 ? "" : "s")\(patch.waitingText)")
+      "\(patch.fileName): \(verb), \(patch.liveHookCount) hook\(patch.liveHookCount == 1 ? "" : "s")\(patch.waitingText)")
     return info(entry)
   }
 

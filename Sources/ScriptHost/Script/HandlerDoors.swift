@@ -20,6 +20,11 @@ enum HandlerDoors {
     return true
   }()
 
+  /// What C takes for the handler of a hook: the first field of the object, behind its class and its reference count.
+  static func facts(of hook: LuaHook) -> UnsafeMutablePointer<CHandler> {
+    Unmanaged.passUnretained(hook).toOpaque().load(fromByteOffset: 16, as: UnsafeMutablePointer<CHandler>.self)
+  }
+
   /// The context of a handler's layer is its hook, which whoever installed the layer keeps.
   @inline(__always)
   private static func with<R>(_ context: UnsafeMutableRawPointer, _ body: (LuaHook) -> R) -> R {

@@ -188,13 +188,17 @@ enum HookAPI {
     if wishes.object != nil && !patch.reportedObjects.insert(selector.text).inserted { return }
     if selector.isGlob { return report.tellUnproven(patch) }
     report.tellReach(patch)
-    noteMissedCopies(selector, patch)
+    noteMissedCopies(selector, report, patch)
   }
 
-  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
-  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Environment) {
+  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come. What the report told is
+  /// not said again.
+  private static func noteMissedCopies(_ selector: ResolvedSelector, _ report: HookEngine.Report, _ patch: Environment) {
+    let reported = Set(report.doubts.lazy.filter { if case .inlined = $0.doubt { true } else { false } }.map(\.selector))
     var counts: [String: Int] = [:]
-    for (image, family) in zip(selector.images, selector.families) { counts[family.selector, default: 0] += image.inlinedCopies(of: family) ?? 0 }
+    for (image, family) in zip(selector.images, selector.families) where !reported.contains(family.selector) {
+      counts[family.selector, default: 0] += image.inlinedCopies(of: family) ?? 0
+    }
     for (name, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
       patch.log.note(
         "inlined copies",
@@ -227,7 +231,7 @@ enum HookAPI {
       let handle = callback[0]
       switch Field(rawValue: callback.raw.pointee.field) {
       case .installed:
-        let names = tokens(handle, patch).filter { HookEngine.shared.isEnabled($0) != nil }.map(\.selector)
+        let names = tokens(handle, patch).compactMap { HookEngine.shared.selector(of: $0) }
         return table(names, callback) { name, set in
           var name = name
           return name.withUTF8 { set(shl_string($0.baseAddress, $0.count)) }

@@ -76,7 +76,7 @@ private struct TableReader {
     guard depth < JSONAPI.mostDepth else {
       throw JSONProblem(text: "the value is nested deeper than \(JSONAPI.mostDepth) levels, or holds itself")
     }
-    if let whole = patch.standsFor(table, callback.scope) { return whole }
+    if let whole = patch.standsFor(table, callback.scope) { return whole.inOrder }
     let length = shl_table_length(callback.scope, table)
     var count: Int64 = 0
     callback.forEach(in: table) { _, _ in
@@ -119,6 +119,17 @@ private struct TableReader {
       shl_drop(callback.scope, mark)
     }
     return .object(members)
+  }
+}
+
+extension JSONValue {
+  /// With the members of each object in order of their names, as those of a table are.
+  fileprivate var inOrder: JSONValue {
+    switch self {
+    case .object(let members): .object(members.sorted { $0.name < $1.name }.map { Member($0.name, $0.value.inOrder) })
+    case .array(let elements): .array(elements.map(\.inOrder))
+    default: self
+    }
   }
 }
 

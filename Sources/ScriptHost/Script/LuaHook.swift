@@ -89,6 +89,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
         wants_result: position == .around || position == .contain, receiver_class: looksForClass ? Self.unknownClass : Self.anyClass,
         settled_result: 1))
     _ = HandlerDoors.areOpen
+    // handler.c reads it there: an object's class and reference count take 16 bytes (HeapObject.h).
+    precondition(HandlerDoors.facts(of: self) == facts, "a hook's first field is not where C looks for it")
     ccrash_own(Unmanaged.passUnretained(self).toOpaque(), crashOwner)
     shl_outside(patch.state, HeldMemory.ofHook)
   }

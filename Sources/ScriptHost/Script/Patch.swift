@@ -63,7 +63,6 @@ package final class Patch: Sendable {
   /// Notes in the crash file whether the patch is one of those that a crash from now on may be laid to.
   package func noteLive(_ isLive: Bool) { ccrash_set_live(crashNumber.load(ordering: .relaxed), isLive) }
 
-  package var hookCount: Int { installation.hooks.count }
   /// Those that have not ended by themselves.
   var liveHookCount: Int { installation.hooks.count { HookEngine.shared.isEnabled($0) != nil } }
   /// Bytes in use by its Lua state.

@@ -98,16 +98,19 @@ struct TraceJSON {
       let isFinite = bits == 32 ? memory.loadUnaligned(as: Float.self).isFinite : memory.loadUnaligned(as: Double.self).isFinite
       if isFinite { text.printer.print(memory, info, into: &line); return }
     case .string:
-      StringBits.withUTF8(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) { bytes in
-        var shown = min(bytes.count, text.printer.limits.string)
-        while shown > 0, shown < bytes.count, bytes[shown] & 0xC0 == 0x80 { shown -= 1 }
-        let cut = shown < bytes.count ? "… (\(bytes.count) B)" : ""
-        EventText.append(json: String(decoding: bytes[..<shown], as: UTF8.self) + cut, to: &line)
-      }
+      StringBits.withUTF8(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) { append($0, &line) }
       return
-    default: break
+    default: if info.withPieceOfText(memory, { append($0, &line) }) != nil { return }
     }
     text.printer.print(memory, info, into: &shown)
     EventText.append(json: shown, to: &line)
+  }
+
+  /// Appends a text, cut at the limit.
+  private func append(_ bytes: UnsafeRawBufferPointer, _ line: inout String) {
+    var shown = min(bytes.count, text.printer.limits.string)
+    while shown > 0, shown < bytes.count, bytes[shown] & 0xC0 == 0x80 { shown -= 1 }
+    let cut = shown < bytes.count ? "… (\(bytes.count) B)" : ""
+    EventText.append(json: String(decoding: bytes[..<shown], as: UTF8.self) + cut, to: &line)
   }
 }

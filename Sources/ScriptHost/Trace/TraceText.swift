@@ -73,6 +73,7 @@ struct TraceText {
   func error(_ view: CallView) -> String {
     var text = ""
     guard let thrown = view.plan.thrownValue else {
+      if view.thrownError == 0 { return "<not decoded>" }
       printer.thrown(view.thrownError, into: &text)
       return text
     }

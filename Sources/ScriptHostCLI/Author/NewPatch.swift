@@ -31,14 +31,18 @@ struct NewPatch {
     """
   }
 
-  /// An around handler with the function's parameters.
+  /// An around handler with the function's parameters; of what must run once, as it is, one before it.
   func patch() -> String {
     let function = family.declaration.functionType
     let names = LuaNames.parameters(function)
     var text = "-- \(shown)\n" + header + "\n"
     for (name, parameter) in zip(names, function.parameters) { text += "---@param \(name) \(LuaNames.lua(parameter.type))\n" }
     if function.result != .tuple([]) { text += "---@return \(LuaNames.lua(function.result))\n" }
-    text += "method \"\(selector)\":around(function(\((["call"] + names).joined(separator: ", ")))\n"
+    let parameters = (["call"] + names).joined(separator: ", ")
+    if family.declaration.refusesAround != nil {
+      return text + "method \"\(selector)\":before(function(\(parameters))\n  log.info(call.selector)\nend)\n" + test
+    }
+    text += "method \"\(selector)\":around(function(\(parameters))\n"
     if function.result == .tuple([]) {
       text += "  call:original()\n"
     } else {

@@ -84,7 +84,8 @@ extension PatchCheck {
       return error(value.range, "'\(option)': '\(family.selector)' is async; catch errors in the handler with pcall")
     }
     if value.text == "throw" {
-      if function.thrown == .never { error(value.range, "'\(option)': '\(family.selector)' cannot throw; give { value = v }") }
+      let advice = option == "on_busy" ? "\"wait\" and \"original\" can be had" : "give { value = v }"
+      if function.thrown == .never { error(value.range, "'\(option)': '\(family.selector)' cannot throw; \(advice)") }
       return
     }
     guard case .table(let fields) = value.kind else { return }

@@ -59,6 +59,9 @@ extension PatchCheck {
     }
     guard case .function(let entry) = meanings.of(function) else { return }
     checkCapability(entry.fullName, function.range)
+    if entry.fullName == "patch", value.range != first {
+      error(function.range, "'patch' is the first statement of a file, once: it is read without running the file")
+    }
     checkArity(entry, entry.fullName, arguments, function.range)
     checkKinds(entry, entry.fullName, arguments)
     checkOptions(entry, entry.fullName, arguments)
@@ -307,7 +310,11 @@ extension PatchCheck {
 
   /// - Parameter arguments: the handler and the options.
   private mutating func checkHook(_ position: Identifier, _ bound: BoundSelector?, _ arguments: some Collection<Expression>) {
-    if let bound, let why = binding?.whyNotHookable(bound) { error(position.range, why) }
+    if let bound, let why = binding?.whyNotHookable(bound) {
+      error(position.range, why)
+    } else if ["around", "contain"].contains(position.text), let family = bound?.only, let why = family.declaration.refusesAround {
+      error(position.range, "cannot hook '\(family.selector)': \(why)")
+    }
     if !checkPolicy(bound, position.range) { countHook(bound, position.range) }
     checkAnswers(position, bound?.only, arguments.dropFirst().first)
     guard let handler = arguments.first else { return }

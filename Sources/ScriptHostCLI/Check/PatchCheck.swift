@@ -20,6 +20,8 @@ struct PatchCheck {
   private(set) var findings: [CheckMessage] = []
   /// Classes that `class.define` makes in this file.
   private(set) var made: Set<String> = []
+  /// The call that the file begins with.
+  private(set) var first: Range<Int>?
   /// Hooks that certainly come to be, and what they are made by; see `PatchCheck+Policy`.
   var hookCount = 0
   var certain: Set<Int> = []
@@ -48,6 +50,7 @@ struct PatchCheck {
       return check.findings
     }
     check.checkHeader()
+    if case .call(let value)? = script.block.statements.first?.kind { check.first = value.range }
     check.noteClasses(script.block)
     check.noteCertain(script.block)
     script.block.forEachExpression { value in
@@ -207,6 +210,7 @@ struct PatchCheck {
     switch statement.kind {
     case .call(let value):
       switch meanings.of(value) {
+      case .type where isDefinition(value): break
       case .method, .type: warn(value.range, "this is resolved and nothing is hooked; add ':before', ':around' or ':after'")
       default: checkIsWhole(value)
       }
@@ -223,6 +227,12 @@ struct PatchCheck {
       }
     default: break
     }
+  }
+
+  /// `class.define(…)`, which makes a class whether anybody keeps the answer or not.
+  private func isDefinition(_ value: Expression) -> Bool {
+    guard case .call(let function, _) = value.kind, case .function(let entry) = meanings.of(function) else { return false }
+    return entry.fullName == "class.define"
   }
 
   /// `track "name"` alone, and `track { … }`: what is called answers a function, and nobody calls that.

@@ -28,6 +28,10 @@ extension ConsoleClient {
   func command(_ line: String) throws(Failure) -> Bool {
     let words = line.dropFirst().split(separator: " ", maxSplits: 1).map(String.init)
     let argument = words.count > 1 ? String(words[1].drop { $0 == " " }) : ""
+    if argument.isEmpty, ["explain", "trace", "track"].contains(words.first ?? "") {
+      fail(":\(words[0]) takes a selector, such as Shop.Cart.total(tax:)")
+      return true
+    }
     switch words.first ?? "" {
     case "quit", "q", "exit": return false
     case "help", "": Output.line(Self.help)

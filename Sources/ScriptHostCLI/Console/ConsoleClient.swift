@@ -19,13 +19,17 @@ final class ConsoleClient {
   private(set) var failures = 0
   var live: [any LiveText] { [prints] }
 
-  init(_ process: HostedProcess, write: Bool, isJSON: Bool, state: RawPath?) throws(Failure) {
+  /// - Parameter holds: a program that waits before its main function is let go when the session ends, however that comes.
+  init(_ process: HostedProcess, write: Bool, isJSON: Bool, state: RawPath?, holds: Bool = false) throws(Failure) {
     self.state = state
     standing = try ControlConnection(process)
     connection = try ControlConnection(process)
     self.isJSON = isJSON
     var number: Int64?
-    _ = try standing.ask("console.open", [.init("write", .bool(write)), .init("completes", .bool(isatty(STDIN_FILENO) == 1))]) { line in
+    let wishes: [JSONValue.Member] = [
+      .init("write", .bool(write)), .init("completes", .bool(isatty(STDIN_FILENO) == 1)), .init("holds", .bool(holds)),
+    ]
+    _ = try standing.ask("console.open", wishes) { line in
       number = line["session"]?.int
       return false
     }

@@ -257,7 +257,7 @@ method "Shop.Base.touch()":around(function(call) call:original() end, { on_failu
 > 1:68: 'on_failure' is for 'around': the original of a 'before' runs in any case
 class "Shop.Base":before("touch()", function() end, { on_failure = "throw" })
 === a busy handler's error where nothing throws
-> 1:94: 'on_busy': 'Shop.Cart.total(tax:)' cannot throw; give { value = v }
+> 1:94: 'on_busy': 'Shop.Cart.total(tax:)' cannot throw; "wait" and "original" can be had
 method "Shop.Cart.total(tax:)":around(function(call) return call:original() end, { on_busy = "throw" })
 === a result of another type
 > 2:26: the result of 'Shop.Cart.total(tax:)' is of type Double, found a text
@@ -310,5 +310,12 @@ goto done local x = 1 ::done:: print(x)
 === a jump out of a block into the scope of a local
 > 1:9: this goto jumps into the scope of the local 'a'; declare it before, or end its block before the label
 do goto l1 end local a ::l1:: print(a)
+=== a header behind the first statement
+> 2:1: 'patch' is the first statement of a file, once: it is read without running the file
+print(1)
+patch { id = "late" }
+=== a handler around a deinit
+> 1:27: cannot hook 'Shop.Cart.deinit': a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'
+method "Shop.Cart.deinit":around(function(call) call:original() end)
 === an empty file
 > 1:1: the file is empty

@@ -36,6 +36,23 @@ check("the program reads what it is given", found[0] == 0 and "calls " in found[
 found = repl(":go\n1\n", "--kill", "--input", "/dev/zero")
 check("--kill ends the program with the session", found[0] == 0, found)
 
+found = repl('return 1, "a\\xff\\u{e9}", 3\n')
+check("bytes that are no text are shown as Lua writes them", found[1] == '1\t"a\\255é"\t3\n', found)
+found = repl('return ("é"):rep(150)\n')
+check("a long text is cut between characters", found[1] == '"' + "é" * 100 + '"… (300 bytes)\n', found)
+
+for kill in (signal.SIGTERM, signal.SIGKILL):
+    held = subprocess.Popen([scripthost, "repl", "--state", state, "--output", output, "--", server], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    held.stdin.write(":hooks\n")
+    held.stdin.flush()
+    answer = held.stdout.readline()
+    held.send_signal(kill)
+    held.wait()
+    end = time.monotonic() + LIMIT / 2
+    while not open(output).read().startswith("descriptors ") and time.monotonic() < end:
+        time.sleep(0.05)
+    check(f"a program that is held runs when the command gets signal {kill}", answer == "no hooks\n" and open(output).read().startswith("descriptors "), answer, open(output).read())
+
 # MARK: A terminal
 
 pid, terminal = pty.fork()

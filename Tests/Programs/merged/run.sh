@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}}
 printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
-python3 -B "$here/generate.py" "$seed" 60 >"$work/Merged.swift"
+python3 -B "$here/generate.py" "$seed" "${MERGED_COUNT:-60}" >"$work/Merged.swift"
 for level in -Onone -O -Osize; do
   swiftc -swift-version 6 "$level" -wmo -parse-as-library -suppress-warnings -module-name Merged "$work/Merged.swift" -o "$work/merged$level"
   mkdir "$work/$level"
@@ -70,5 +70,11 @@ for level in -Onone -O -Osize; do
     *) [ "$events" = 10 ] || check "throwing, $level: what a hook on $type.go misses is told" grep -q "hooks on 'Throwing.$type.go(_:)' may\|bodies of 'Throwing.$type.go(_:)' are hooked" ruled.err ;;
     esac
   done
+done
+# The debug information does not name them, and yet speaks of their module.
+swiftc -swift-version 6 -O -g -wmo -module-name Throwing "$here/throwing/main.swift" -o throwing
+for type in First Second Left Right; do
+  "$scripthost" explain ./throwing "Throwing.$type.go(_:)" >explained
+  says "throwing, -g: what was inlined of $type.go is known" explained 'no inlined copy in the debug information'
 done
 finish

@@ -65,6 +65,11 @@ enum Signal {
   @inline(never) func show() -> Int { if case .stop(let n) = self { n } else { 0 } }
 }
 
+/// What stands before and behind the first `at`.
+@inline(never) func cut(_ text: String, at: Character) -> (head: Substring, tail: String, key: AnyHashable) {
+  let place = text.firstIndex(of: at)!
+  return (text[..<place], String(text[text.index(after: place)...]), 7)
+}
 @inline(never) func tap(_ name: String, at x: Int) -> Int { x &+ name.utf8.count }
 @inline(never) func weigh(_ grams: Int) throws(Refused) -> Int {
   if grams > 2 { throw .voucher(number: grams, why: "heavy") }
@@ -90,6 +95,7 @@ func visits() throws {
   print(meter.read(2))
   meter.step(by: 4)
   print(meter.count, Signal.go.show(), Signal.stop(after: 9).show())
+  print(cut("café ole", at: "é").tail)
 }
 
 func taps(_ count: Int) {

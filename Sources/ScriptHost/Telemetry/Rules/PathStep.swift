@@ -46,6 +46,8 @@ final class PathSteps: @unchecked Sendable {
       throw RuleProblem("'\(path)': '\(early)' is the name of a type, and the last step of a path")
     }
     for name in names { type = try Self.append(name, to: type, path, rights, &made, kept) }
+    // A case's only value, where it has a label.
+    if let whole = type, case .tuple = whole.kind, whole.fields.count == 1 { type = try Self.member("0", of: whole, path, &made, kept) }
     steps = kept.list(made)
     self.type = type
   }
@@ -108,6 +110,11 @@ final class PathSteps: @unchecked Sendable {
       guard let payload = cases[number].payload else { throw RuleProblem("'\(path)': case '\(name)' of \(type.name) has no values") }
       steps.append(.payload(kept.object(type), number: number))
       return payload
+    case .tuple:
+      // By its position, whether it has a label or not.
+      guard let position = Int(name), type.fields.indices.contains(position), case .success(let element) = type.fields[position].type else { break }
+      steps.append(.field(offset: type.fields[position].offset, kept.object(element)))
+      return element
     default: break
     }
     if let collection = CollectionType.of(type) { return try member(name, of: collection, type, path, &steps, kept) }

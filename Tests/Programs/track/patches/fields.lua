@@ -10,4 +10,7 @@ track "weigh" { on = "Shop.weigh(_:)", fields = { spent = "error.voucher.number"
 track "heavy" { on = "Shop.weigh(_:)", where = "error.voucher.number > 2", fields = { why = "error.voucher.why" } }
 track "read" { on = "Shop.Meter.read(_:)", fields = { count = "self.count", name = "self.name", factor = "args.1" } }
 track "step" { on = "Shop.Meter.step(by:)", at = "exit", fields = { count = "self.count", by = "args.by" } }
-track "show" { on = "Shop.Signal.show()", fields = { signal = "self", after = "self.stop.after" } }
+track "show" { on = "Shop.Signal.show()", fields = { signal = "self", after = "self.stop.after", stop = "self.stop" } }
+track "stops" { on = "Shop.Signal.show()", where = "self.stop > 8", fields = { stop = "self.stop" } }
+track "cut" { on = "Shop.cut(_:at:)", at = "exit", where = "args.at == 'é'",
+  fields = { at = "args.at", head = "result.head", tail = "result.1", length = "result.1.count", held = "result.2" } }
