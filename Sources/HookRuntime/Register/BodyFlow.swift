@@ -460,7 +460,7 @@ final class BodyFlow: BodyEvidence {
 
   var mayHaveCloseCallers: Bool { closeSites?.isEmpty != true || flows.isHandedToMerged(address) }
 
-  var isObjectLocal: Bool { flows.symbols.symbols(at: address).contains { $0.isObjectLocal } }
+  var isExported: Bool { flows.symbols.isExported(address) }
 
   var onlyReturns: Bool { flows.onlyReturns(at: address, size: size) }
 

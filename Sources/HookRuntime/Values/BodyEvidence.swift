@@ -125,8 +125,8 @@ package protocol BodyEvidence: AnyObject {
   func entryBytes(ofVariableAt register: Places) -> EntryBytes?
   /// Functions that call the body may have been compiled together with it. Costs a look at the whole image's calls.
   var mayHaveCloseCallers: Bool { get }
-  /// No other object file can name it.
-  var isObjectLocal: Bool { get }
+  /// Other images can name it.
+  var isExported: Bool { get }
   /// The body only returns: its results are what lay in their places at entry.
   var onlyReturns: Bool { get }
 }

@@ -65,7 +65,7 @@ struct PlanCheck {
   private func isUnstored(_ location: Location, _ places: Places?) -> Bool {
     guard let places, location != .optimizedOut else { return false }
     // Callers by tables know all bodies that they may come to, where these are the module's own; those of async functions are not seen.
-    guard evidence.mayHaveCloseCallers || evidence.isObjectLocal || plan.isAsync else { return false }
+    guard !evidence.isExported || evidence.mayHaveCloseCallers || plan.isAsync else { return false }
     return evidence.isCertainlyUnused(places)
   }
 

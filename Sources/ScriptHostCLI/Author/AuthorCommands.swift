@@ -40,9 +40,10 @@ extension Subcommand {
     }
     let program = try ProgramView(arguments.operands[2])
     let (selector, family) = try function(words[3], SelectorBinding(program))
-    let new = NewPatch(name: words[1], program: program.name, selector: selector, family: family, types: program.types)
-    let text = words[0] == "patch" ? new.patch() : new.rule()
     let path = arguments.path("-o") ?? RawPath(words[1] + ".lua")
+    let new = NewPatch(
+      name: words[1], file: path.description, program: program.name, shown: program.shown, selector: selector, family: family, types: program.types)
+    let text = words[0] == "patch" ? new.patch() : new.rule()
     try TextFile.write(text, to: path, replacing: false)
     if path.description != "-" { Output.note("wrote \(path); next: scripthost check \(path) \(program.shown)") }
     return 0
@@ -54,7 +55,11 @@ extension Subcommand {
     switch binding.resolve(text) {
     case .failure(let found): problem = found.text
     case .success(let bound):
-      guard let only = bound.only else { throw Failure(status: 1, sentence: "'\(text)' means \(bound.found.count) functions; name one") }
+      guard let only = bound.only else {
+        let names = Array(Set(bound.found.map { $0.image.fullName($0.family, typed: true) })).sorted()
+        let shown = names.prefix(5).map { "'\($0)'" }.joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+        throw Failure(status: 1, sentence: "'\(text)' means \(bound.found.count) functions; name one: \(shown)")
+      }
       return (text, only)
     }
     for selector in TraceLine.selectors(text, types: binding.program.types.keys.sorted()) {

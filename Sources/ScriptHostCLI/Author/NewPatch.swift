@@ -4,7 +4,10 @@ internal import SwiftMangling
 
 struct NewPatch {
   let name: String
+  /// Where the patch is written, and the program, as they were given.
+  let file: String
   let program: String
+  let shown: String
   let selector: String
   let family: Family
   /// Of the program, by name.
@@ -15,7 +18,7 @@ struct NewPatch {
   }
 
   /// The function with its types. What tells setters apart is the property's type, which is no result of theirs.
-  private var shown: String {
+  private var typed: String {
     guard family.declaration.kind == .setter, let type = family.declaration.functionType.parameters.first?.type else { return family.typedSelector }
     return "\(family.selector)(_: \(type.description(qualified: false)))"
   }
@@ -23,7 +26,7 @@ struct NewPatch {
   private var test: String {
     """
 
-    -- Run by: scripthost test \(name).lua \(program)
+    -- Run by: scripthost test \(file == "-" ? name + ".lua" : file) \(shown)
     test "\(name) is in place" (function(t)
       t.expect(t.hooked "\(selector)", "nothing is hooked")
     end)
@@ -35,7 +38,7 @@ struct NewPatch {
   func patch() -> String {
     let function = family.declaration.functionType
     let names = LuaNames.parameters(function)
-    var text = "-- \(shown)\n" + header + "\n"
+    var text = "-- \(typed)\n" + header + "\n"
     for (name, parameter) in zip(names, function.parameters) { text += "---@param \(name) \(LuaNames.lua(parameter.type))\n" }
     if function.result != .tuple([]) { text += "---@return \(LuaNames.lua(function.result))\n" }
     let parameters = (["call"] + names).joined(separator: ", ")
@@ -84,7 +87,7 @@ struct NewPatch {
     }
     if function.result != .tuple([]) { fields.append("    result = \"result\",") }
     fields.append("    duration = \"duration\",")
-    return "-- \(shown)\n" + header + reads(function) + """
+    return "-- \(typed)\n" + header + reads(function) + """
 
       track "\(name)" {
         on = "\(selector)", at = "exit",

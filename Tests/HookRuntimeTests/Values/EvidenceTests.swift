@@ -20,7 +20,7 @@ struct ValuesEvidenceTests {
     func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
     func entryBytes(ofVariableAt register: Places) -> EntryBytes? { nil }
     var mayHaveCloseCallers: Bool { true }
-    var isObjectLocal: Bool { false }
+    var isExported: Bool { true }
   }
 
   private func plan(_ name: String, unused: Bool) throws -> CallPlan {

@@ -41,7 +41,7 @@ for level in -Onone -O; do
         bash -c 'grep -q " crash + .* in libmarks.so" crash.err && grep -q " swift_job_run + .* in libswift_Concurrency.so" crash.err'
     fi
 
-    capture profile timeout 120 "${host[@]}" ./traced profile "${BACKTRACES_SAMPLES:-1000}"
+    capture profile timeout 120 "${host[@]}" ./traced "${BACKTRACES_SAMPLES:-1000}" profile
     read -r _ all _ whole _ inside _ lost <<<"$(grep ^samples profile.out)"
     # A stub and a moved first instruction have no unwind information: a stack taken there, for a nanosecond of each call, ends there.
     check "$level $patch: $whole of $all stacks of a profile are whole, $inside inside hooks, $lost end in Swift's runtime" \

@@ -40,7 +40,7 @@ case "crash":
   print(outer(3))
 case "profile":
   profile_begin()
-  let samples = Int(CommandLine.arguments.dropFirst(2).first ?? "") ?? 1000
+  let samples = Int(CommandLine.arguments.dropFirst().first ?? "") ?? 1000
   // For as long as it takes: hooks became faster before, and will again.
   var sum = 0
   while profile_count() < samples { sum = sum &+ wheel(1000) }

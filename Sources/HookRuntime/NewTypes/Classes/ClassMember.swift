@@ -132,7 +132,7 @@ final class PointedToEvidence: BodyEvidence {
   func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
   func entryBytes(ofVariableAt register: Places) -> EntryBytes? { nil }
   let mayHaveCloseCallers = false
-  let isObjectLocal = false
+  let isExported = true
   let onlyReturns = false
 }
 

@@ -64,6 +64,12 @@ struct HandleClasses {
     return UInt(value.h.a)
   }
 
+  /// The error a handle stands for, nil as well for one that the script kept and let go; 0 where the error's type is not known.
+  func liveErrorBox(_ value: SHLValue) -> UInt? {
+    guard let box = errorBox(value), box != 0 || value.cls != keptError else { return nil }
+    return box
+  }
+
   /// The value a handle stands for; nil for other handles, and for a value that is not there.
   func borrowedValue(_ value: SHLValue) -> BorrowedValue? { isValue(value) && value.h.b != 0 ? BorrowedValue(value) : nil }
 }

@@ -1,7 +1,9 @@
 // CollectionType — arrays, sets, dictionaries and bytes, by the standard library's own operations for the element type.
 //
 // The type's metadata names its elements; the operations are generic classes opened over them, so nothing here knows how
-// a collection is stored. Keys are hashed and compared by the program's own code, which hooks do not see.
+// a collection is stored, but for an array in a frame, whose maker may have left it unstored. Keys are hashed and compared by
+// the program's own code, which hooks do not see.
+private import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 private import Synchronization
@@ -22,6 +24,8 @@ class CollectionType: @unchecked Sendable {
   var isBytes: Bool { false }
   /// How many elements or entries there are. `memory` holds a collection of this type, here and below.
   func count(_ memory: UnsafeRawPointer) -> Int { 0 }
+  /// False of one that its maker did not store, as it saw that nobody looks at it: there is nothing to count.
+  func isStored(_ memory: UnsafeRawPointer) -> Bool { true }
   /// Gives `body` the element at a 0-based position (lists), nil beyond the end. It stays as long as the collection's buffer.
   func withElement<R>(_ memory: UnsafeRawPointer, _ index: Int, _ body: (UnsafeRawPointer) -> R) -> R? { nil }
   /// Gives `body` the value of a key (dictionaries), or the member itself (sets).
@@ -149,9 +153,20 @@ private final class ListType<L: BufferList>: CollectionType, @unchecked Sendable
   /// The list at `memory`, with a reference of its own.
   private func list(_ memory: UnsafeRawPointer) -> L { memory.assumingMemoryBound(to: L.self).pointee }
 
-  override func count(_ memory: UnsafeRawPointer) -> Int { list(memory).count }
+  /// Of an array in a frame: its elements lie there, too. Behind the header of 16 bytes are its count and its capacity (ArrayBody.swift).
+  override func isStored(_ memory: UnsafeRawPointer) -> Bool {
+    // A slice is four words.
+    guard MemoryLayout<L>.size == MemoryLayout<UInt>.size, let buffer = memory.load(as: UnsafeRawPointer?.self), hkt_is_in_frame(buffer) else {
+      return true
+    }
+    let count = buffer.load(fromByteOffset: 16, as: Int.self)
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<L.Element>.stride)
+    return count == 0 || count > 0 && !overflow && bytes < 1 << 30 && hkt_lies_in_frame(buffer + 31 + bytes)
+  }
+  override func count(_ memory: UnsafeRawPointer) -> Int { isStored(memory) ? list(memory).count : 0 }
   override func withElement<R>(_ memory: UnsafeRawPointer, _ index: Int, _ body: (UnsafeRawPointer) -> R) -> R? {
-    list(memory).withUnsafeBufferPointer { $0.indices.contains(index) ? body(UnsafeRawPointer($0.baseAddress! + index)) : nil }
+    if !isStored(memory) { return nil }
+    return list(memory).withUnsafeBufferPointer { $0.indices.contains(index) ? body(UnsafeRawPointer($0.baseAddress! + index)) : nil }
   }
   override func withBytes<R>(_ memory: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
     isBytes ? list(memory).withUnsafeBufferPointer { body(UnsafeRawBufferPointer($0)) } : nil

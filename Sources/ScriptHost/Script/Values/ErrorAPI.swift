@@ -38,7 +38,7 @@ enum ErrorAPI {
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
-      guard let box = patch.classes.errorBox(receiver) else { return callback.fail(ObjectAPI.expired) }
+      guard let box = patch.classes.liveErrorBox(receiver) else { return callback.fail(ObjectAPI.expired) }
       guard box != 0, let (memory, type) = opened(box) else { return callback.fail("the type of this error is not known") }
       let bridge = ValueBridge(reading: receiver, patch, callback.scope)
       switch callback.name {
@@ -64,7 +64,7 @@ enum ErrorAPI {
 
   static let tostring: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let box = patch.classes.errorBox(callback[0]) else { return callback.done("a Swift error of a call that is over") }
+      guard let box = patch.classes.liveErrorBox(callback[0]) else { return callback.done("a Swift error of a call that is over") }
       if box == 0 { return callback.done("a Swift error of a type that is not known") }
       return callback.done(text(box))
     }
@@ -109,7 +109,7 @@ enum ErrorAPI {
       let value = callback[1]
       // What the original threw it may throw again, whatever is known of it: it is still where it was left.
       let own = script.pointee.view.withPlan { $0.throwsTyped } ? script.pointee.typedErrorBox : script.pointee.view.thrownError
-      if script.pointee.hasRun, script.pointee.view.didThrow, patch.classes.errorBox(value) == own { return shl_raise(callback.raw, value) }
+      if script.pointee.hasRun, script.pointee.view.didThrow, patch.classes.liveErrorBox(value) == own { return shl_raise(callback.raw, value) }
       if let why = refusal(script) { return callback.fail(why) }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       if script.pointee.view.withPlan({ $0.throwsTyped }) { return throwTyped(value, script, bridge, callback) }

@@ -170,7 +170,7 @@ private struct Search {
         index += 1
       }
     }
-    guard found != nil, isOurs else { return found }
+    guard found != nil, isOurs, collection.isStored(memory) else { return found }
     return copy(collection, memory, info)
   }
 
