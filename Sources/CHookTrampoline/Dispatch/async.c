@@ -259,6 +259,7 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 /// The call goes on in that body, which may hand it on once more.
 static void note_continued(HKTAsyncCall *record, const HKTAsyncContext *own, const HKTBodyRecord *body) {
   record->continued = hkt_hands_on(body) ? own : NULL;
+  record->continued_for = *own;
   record->continues_at = body;
 }
 
@@ -269,7 +270,10 @@ static bool continues_along(const HKTAsyncContext *own, const HKTBodyRecord *bod
   for (int n = 0; context && n < MOST_BODIES; n++, context = context->parent) {
     HKTAsyncCall *record = record_of(context);
     if (!record) continue;
-    if (record->is_callee || record->continued != own->parent || !hkt_hands_on_to(record->continues_at, body)) return false;
+    const HKTAsyncContext *last = own->parent;
+    if (record->is_callee || record->continued != last || last->parent != record->continued_for.parent ||
+        last->resume_parent != record->continued_for.resume_parent || !hkt_hands_on_to(record->continues_at, body))
+      return false;
     note_continued(record, own, body);
     return true;
   }

@@ -177,7 +177,7 @@ HKTErrorUse hkt_async_error_use(const HKTCall *call) {
   const HKTPlaces error = HKT_GPR(13);
   const HKTAsyncContext *context = context_of(call);
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
-    if (!context) return HKT_ERROR_IS_READ;
+    if (!context) break;
     const HKTCallSite *site = hkt_resumption((uint64_t)context->resume_parent);
     if (!site || !site->is_known) break;
     if (site->read & error) return HKT_ERROR_IS_READ;

@@ -59,6 +59,7 @@ typedef struct HKTAsyncCall {
   HKTAsyncCallee *callee;     // set by a layer that answers HKT_AWAIT
   uint32_t runs;              // how often the original was entered
   const HKTAsyncContext *continued;  // of the body that the call went on to last, where that may hand it on once more; NULL: of none
+  HKTAsyncContext continued_for;     // what that context held: of another call at the same place it holds something else
   const HKTBodyRecord *continues_at; // that body
   HKTCall call;
   HKTFrame frame;

@@ -45,7 +45,7 @@ package enum CallCheck {
     var each = hkt_thread()?.pointee.top
     while let call = each {
       let view = CallView(call)
-      if let own = view.selfObject, UInt(bitPattern: own) == object { return true }
+      if let own = view.selfAddress, UInt(bitPattern: own) == object { return true }
       each = call.pointee.up
     }
     return false

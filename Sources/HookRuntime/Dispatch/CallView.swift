@@ -67,9 +67,10 @@ package struct CallView {
   /// A `deinit`: there is no self any more when it is over.
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
   /// The class instance the method runs on, borrowed for the call; nil once the call has ended it, and of what an initialiser makes.
-  package var selfObject: UnsafeRawPointer? {
-    let (slot, endsSelf, makesSelf) = withPlan { ($0.selfSlot, $0.consumesSelf, $0.makesSelf) }
-    if makesSelf { return nil }
+  package var selfObject: UnsafeRawPointer? { withPlan { $0.makesSelf } ? nil : selfAddress }
+  /// Where that instance is, or will be: tells calls on one from calls on another, and is not to be looked at.
+  package var selfAddress: UnsafeRawPointer? {
+    let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }
     if endsSelf, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
     if case .object = slot.kind { return slot.place.address(in: frame).load(as: UnsafeRawPointer?.self) }
     guard case .object(let place) = plan.selfPlan else { return nil }

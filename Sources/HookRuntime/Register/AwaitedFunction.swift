@@ -20,16 +20,18 @@ extension ImageCatalog {
   /// The longest code that is taken for a thunk, in bytes.
   private static let longestThunk = 256
 
-  /// All of the code is run, up to a jump to where a register says.
+  /// All of the code is run, up to a jump to where a register says, and calls no more than what makes the context.
   private static func isStraight(_ code: UnsafePointer<UInt8>, _ size: Int) -> Bool {
-    var at = 0
+    var at = 0, calls = 0
     var seen = HKTQuickDecode()
     while at < size, hkt_quick_decode(code + at, UInt64(size - at), &seen) {
       switch seen.course {
       case HKT_COURSE_JUMP_INDIRECT: return true
-      case HKT_COURSE_NEXT, HKT_COURSE_CALL, HKT_COURSE_CALL_INDIRECT: at += Int(seen.length)
+      case HKT_COURSE_CALL where calls == 0: calls += 1
+      case HKT_COURSE_NEXT: break
       default: return false
       }
+      at += Int(seen.length)
     }
     return false
   }

@@ -11,8 +11,8 @@ package enum NearestNames {
     var best: [(distance: Int, name: String)] = []
     for image in images ?? ProcessCatalog.shared.images(for: pattern) where !OurImages.hold(image.path) {
       image.eachSelector { name, declaration, _ in
-        if let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
         let isMeant = Self.means(text, name)
+        if !isMeant, let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
         guard isMeant || abs(name.utf8.count - wanted.count) <= bound else { return true }
         let distance = isMeant ? 0 : EditDistance.editDistance(wanted, Array(name.utf8), bound: bound)
         if distance <= bound, !best.contains(where: { $0.name == name }) {

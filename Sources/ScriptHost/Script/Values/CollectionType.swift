@@ -169,7 +169,7 @@ private final class ListType<L: BufferList>: CollectionType, @unchecked Sendable
     return list(memory).withUnsafeBufferPointer { $0.indices.contains(index) ? body(UnsafeRawPointer($0.baseAddress! + index)) : nil }
   }
   override func withBytes<R>(_ memory: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
-    isBytes ? list(memory).withUnsafeBufferPointer { body(UnsafeRawBufferPointer($0)) } : nil
+    isBytes && isStored(memory) ? list(memory).withUnsafeBufferPointer { body(UnsafeRawBufferPointer($0)) } : nil
   }
   override func makeList(
     _ count: Int, at memory: UnsafeMutableRawPointer, _ make: (Int, UnsafeMutableRawPointer) throws(BridgeError) -> Void

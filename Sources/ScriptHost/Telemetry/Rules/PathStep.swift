@@ -38,8 +38,10 @@ final class PathSteps: @unchecked Sendable {
   let type: TypeInfo?
 
   /// Works out what names mean.
-  /// - Parameters: what the first name is asked of, nil when each call tells; `path`, for messages.
-  init(_ names: ArraySlice<String>, from start: TypeInfo?, path: String, rights: PatchRights? = nil) throws(RuleProblem) {
+  /// - Parameters: what the first name is asked of, nil when each call tells; `path`, for messages; whether nothing follows the last name.
+  init(
+    _ names: ArraySlice<String>, from start: TypeInfo?, path: String, rights: PatchRights? = nil, isWhole: Bool = true
+  ) throws(RuleProblem) {
     var made: [PathStep] = []
     var type = start
     if let early = names.dropLast().first(where: { $0 == Self.typeStep }) {
@@ -47,7 +49,7 @@ final class PathSteps: @unchecked Sendable {
     }
     for name in names { type = try Self.append(name, to: type, path, rights, &made, kept) }
     // A case's only value, where it has a label.
-    if let whole = type, case .tuple = whole.kind, whole.fields.count == 1 { type = try Self.member("0", of: whole, path, &made, kept) }
+    if isWhole, let whole = type, case .tuple = whole.kind, whole.fields.count == 1 { type = try Self.member("0", of: whole, path, &made, kept) }
     steps = kept.list(made)
     self.type = type
   }
@@ -234,7 +236,7 @@ final class NamedStep: @unchecked Sendable {
   private func learn(_ type: Unmanaged<TypeInfo>, _ head: UInt) -> Answer {
     let found: Result<PathSteps, RuleProblem>
     do throws(RuleProblem) {
-      found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path, rights: rights))
+      found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path, rights: rights, isWhole: false))
     } catch {
       found = .failure(error)
     }

@@ -92,7 +92,7 @@ final class ControlLayer: @unchecked Sendable {
     if rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
     guard view.call.pointee.is_async == 0,
-      thread.pointee.open.begin(UInt(bitPattern: view.call), object: UInt(bitPattern: view.selfObject), key: chain)
+      thread.pointee.open.begin(UInt(bitPattern: view.call), object: UInt(bitPattern: view.selfAddress), key: chain)
     else { return }
     guard hasAction(view), rule.admits(view, atExit: false) else { return }
     let names = ControlFieldNames.shared

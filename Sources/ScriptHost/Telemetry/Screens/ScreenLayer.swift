@@ -46,7 +46,7 @@ final class ScreenLayer: @unchecked Sendable {
 
   /// Its self; its own address where there is no chain of overrides.
   private func object(_ view: CallView) -> UInt {
-    if let object = view.selfObject { return UInt(bitPattern: object) }
+    if let object = view.selfAddress { return UInt(bitPattern: object) }
     return isObject ? 0 : UInt(bitPattern: view.call)
   }
 

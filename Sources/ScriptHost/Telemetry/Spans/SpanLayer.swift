@@ -30,7 +30,7 @@ final class SpanLayer: @unchecked Sendable {
     if rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
     if chain != 0, view.call.pointee.is_async == 0,
-      !thread.pointee.open.begin(UInt(bitPattern: view.call), object: UInt(bitPattern: view.selfObject), key: chain)
+      !thread.pointee.open.begin(UInt(bitPattern: view.call), object: UInt(bitPattern: view.selfAddress), key: chain)
     {
       return
     }
