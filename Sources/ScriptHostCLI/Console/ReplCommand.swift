@@ -56,7 +56,8 @@ extension Subcommand {
     do throws(Failure) {
       let process = try child.awaitSocket(state: state)
       let client = try ConsoleClient(
-        process, write: !arguments.has("--read-only"), isJSON: arguments.has("--json"), state: state, holds: !arguments.has("--go"))
+        process, write: !arguments.has("--read-only"), isJSON: arguments.has("--json"), state: state,
+        holds: !arguments.has("--go") && !arguments.has("--kill"))
       status = isatty(STDIN_FILENO) == 1
         ? try client.run(ConsoleHistory(state: state), beside: child.output) : try client.runPiped(isHeld: true)
     } catch {

@@ -10,7 +10,7 @@ import Testing
     let wanted = image.families { _ in true }
     #expect(wanted.count > 1000)
     // Of the biggest some, at random: without the optimiser all take minutes.
-    let step = max(1, wanted.count / 20)
+    let step = max(1, wanted.count / 40)
     let first = Int(makeSeed("every selector of \(path)") % UInt64(step))
     var missed: [String] = []
     for family in stride(from: first, to: wanted.count, by: step).map({ wanted[$0] }) {

@@ -35,6 +35,8 @@ found = repl("3\n", "--input", words)
 check("the program reads what it is given", found[0] == 0 and "calls " in found[2], found)
 found = repl(":go\n1\n", "--kill", "--input", "/dev/zero")
 check("--kill ends the program with the session", found[0] == 0, found)
+found = repl(":hooks\n", "--kill")
+check("--kill: a program that is held is not let go before", found[1] == "no hooks\n" and "descriptors" not in found[2], found)
 
 found = repl('return 1, "a\\xff\\u{e9}", 3\n')
 check("bytes that are no text are shown as Lua writes them", found[1] == '1\t"a\\255é"\t3\n', found)
