@@ -21,6 +21,7 @@ enum CompletionScript {
 
         """
     }.joined()
+    let names = commands.map(\.name).joined(separator: " ")
     return """
       # bash completion for scripthost; use it with: source <(scripthost completion bash)
       _scripthost_patches() {
@@ -33,7 +34,7 @@ enum CompletionScript {
         local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i
         COMPREPLY=()
         if ((COMP_CWORD == 1)); then
-          COMPREPLY=($(compgen -W '\(commands.map(\.name).joined(separator: " ")) --help --version' -- "$current"))
+          COMPREPLY=($(compgen -W '\(names) help --help --version' -- "$current"))
           return
         fi
         # After "--" stands a program with its own arguments.
@@ -45,6 +46,7 @@ enum CompletionScript {
           fi
         done
         case ${COMP_WORDS[1]} in
+          help) COMPREPLY=($(compgen -W '\(names)' -- "$current")) ;;
       \(cases)  esac
       }
       complete -o filenames -F _scripthost scripthost
@@ -72,6 +74,9 @@ enum CompletionScript {
   /// A command that prints the ids of patches, which hold no characters that shells know.
   private static let patchIDs = #"scripthost patch list --json $pid 2>/dev/null | sed -n 's/^{"id":"\([^"]*\)".*/\1/p'"#
 
+  /// A command that prints the numbers of hosted processes.
+  private static let processes = #"scripthost ps --json 2>/dev/null | sed -n 's/.*"pid":\([0-9]*\).*/\1/p'"#
+
   private static func bashAction(_ completion: Option.Completion) -> String {
     switch completion {
     case .none: ":"
@@ -80,6 +85,7 @@ enum CompletionScript {
     case .program: "COMPREPLY=($(compgen -c -- \"$current\"))"
     case .words(let words): "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
     case .patches: "_scripthost_patches"
+    case .processes: "COMPREPLY=($(compgen -W \"$(\(processes))\" -- \"$current\"))"
     }
   }
 
@@ -87,8 +93,11 @@ enum CompletionScript {
   static func fish(_ commands: [Subcommand]) -> String {
     let before = "not __fish_seen_subcommand_from \(commands.map(\.name).joined(separator: " "))"
     var lines = [
-      "# fish completion for scripthost", "function __scripthost_patches; \(patchIDs); end", "complete -c scripthost -f",
+      "# fish completion for scripthost", "function __scripthost_patches; \(patchIDs); end",
+      "function __scripthost_processes; \(processes); end", "complete -c scripthost -f",
       "complete -c scripthost -n '\(before)' -l help -l version",
+      "complete -c scripthost -n '\(before)' -a help -d 'show the manual page of a command'",
+      "complete -c scripthost -n '__fish_seen_subcommand_from help' -a '\(commands.map(\.name).joined(separator: " "))'",
     ]
     for command in commands {
       lines.append("complete -c scripthost -n '\(before)' -a \(command.name) -d \(fishQuoted(command.summary))")
@@ -122,6 +131,7 @@ enum CompletionScript {
     case .program: " -a '(__fish_complete_command)'"
     case .words(let words): " -a '\(words.joined(separator: " "))'"
     case .patches: " -F -a '(__scripthost_patches)'"
+    case .processes: " -a '(__scripthost_processes)'"
     }
   }
 
@@ -147,10 +157,12 @@ enum CompletionScript {
         if (( CURRENT > 3 )) && [[ $words[3] == <-> ]]; then pid=$words[3]; fi
         compadd -- ${(f)"$(\(patchIDs))"}
       }
+      _scripthost_processes() { compadd -- ${(f)"$(\(processes))"} }
       _scripthost() {
         local -a commands
         commands=(
       \(list)
+          'help:show the manual page of a command'
         )
         if (( CURRENT == 2 )); then
           _describe command commands
@@ -160,6 +172,7 @@ enum CompletionScript {
         shift words
         (( CURRENT-- ))
         case $command in
+          help) _arguments ':command:(\(commands.map(\.name).joined(separator: " ")))' ;;
       \(cases)
         esac
       }
@@ -195,6 +208,7 @@ enum CompletionScript {
     case .program: "_command_names -e"
     case .words(let words): "(\(words.joined(separator: " ")))"
     case .patches: "_scripthost_patches"
+    case .processes: "_scripthost_processes"
     }
   }
 

@@ -23,6 +23,8 @@ struct Option: Sendable {
     case words([String])
     /// After `load` a file, after other words of `patch` the ids of a process's patches.
     case patches
+    /// The numbers of hosted processes.
+    case processes
   }
 
   /// The name used in sentences: "--depth", or "-e".

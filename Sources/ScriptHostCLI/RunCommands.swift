@@ -71,7 +71,8 @@ extension Subcommand {
       Option(long: "verbose", short: "v", help: "Prints what patches print and log, with file and line, on stderr."),
       Option(
         long: "preset", value: "NAME", repeats: true,
-        help: "Loads a patch that is installed with this command: \(Presets.known.joined(separator: ", "))."),
+        help: "Loads a patch that is installed with this command: \(Presets.known.joined(separator: ", ")).",
+        completion: .words(Presets.known)),
       Option(
         long: "config", value: "FILE",
         help: """

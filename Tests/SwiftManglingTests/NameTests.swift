@@ -29,6 +29,8 @@ import Testing
     Case("$s4Shop4CartCACycfc", .`init`, "Shop.Cart.init()"),
     Case("$s4Shop4CartCfd", .`deinit`, "Shop.Cart.deinit"),
     Case("$s4Shop4CartCfD", .deallocatingDeinit, "Shop.Cart.deinit"),
+    // func `init`(), which is no initialiser.
+    Case("$s4Shop4CartC4inityyF", .function, "Shop.Cart.`init`()", "Shop.Cart.`init`()"),
     Case("$s4Shop6WorkerCfZ", .isolatedDeinit, "Shop.Worker.deinit"),
     Case("$s4Shop4CartC5titleSSvg", .getter, "Shop.Cart.title.get", "Shop.Cart.title.get -> String"),
     Case("$s4Shop4CartC5titleSSvs", .setter, "Shop.Cart.title.set", "Shop.Cart.title.set -> String"),

@@ -23,6 +23,9 @@ package enum RuleUnits {
     ("ns", 1), ("us", 1e3), ("ms", 1e6), ("min", 60e9), ("s", 1e9), ("h", 3600e9),
   ]
 
+  /// Repeating timers do not call more often than this, in nanoseconds.
+  package static let shortestRepetition: UInt64 = 1_000_000
+
   /// "100ms", "2.5s", "1min" in nanoseconds; nil for anything else.
   package static func duration(_ text: String) -> UInt64? {
     for (suffix, factor) in times where text.hasSuffix(suffix) {

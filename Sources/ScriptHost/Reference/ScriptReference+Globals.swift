@@ -1,4 +1,5 @@
 // The entries of globals, of `log` and of `swift`.
+internal import HookRuntime
 
 extension ScriptReference {
   static let waitOption = ScriptOption("wait", "boolean", "What is not there now may come with an image; it is resolved then.")
@@ -10,7 +11,8 @@ extension ScriptReference {
     ScriptOption("group", "string", "A name under which hooks are listed together."),
     ScriptOption("wait", "boolean", "Also hook what images bring later."),
     ScriptOption("max", "integer", "More matches of a glob than this are an error."),
-    ScriptOption("by", "string", "The back end that diverts the calls: see docs/hooks.md."),
+    ScriptOption(
+      "by", BackEnd.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: "|"), "The back end that diverts the calls: see docs/hooks.md."),
     ScriptOption(
       "on_busy", "\"wait\"|\"original\"|\"throw\"",
       """

@@ -77,7 +77,8 @@ enum HookAPI {
         : Target(selector: patch.selectors[index])
       if let object = wishes.object { target.scope = .object(try live(object, patch)) }
       if let most = wishes.most, target.selector.families.count > most {
-        return callback.fail("'\(target.selector.text)' matches \(target.selector.families.count) selectors, max allows \(most)")
+        let count = target.selector.families.count
+        return callback.fail("'\(target.selector.text)' matches \(count) selector\(count == 1 ? "" : "s"), max allows \(most)")
       }
       guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
       return install(position, target, handler, wishes, patch, callback, answers: try answers(wishes, target.selector, patch, callback))

@@ -181,6 +181,22 @@ struct CapturePathCheck {
     return nil
   }
 
+  /// What is wrong with the property of a class whose delegates are watched, `Shop.Cart.delegate`; nil when nothing is, or nothing is known.
+  func delegates(_ property: String) -> String? {
+    guard let (type, name) = SelectorBinding.split(property), program.types[ProgramView.plain(type)] != nil else { return nil }
+    if let problem = observed(name, of: type) { return "cannot watch the delegates in '\(property)': \(problem)" }
+    for owner in [type] + program.superclasses(of: type) {
+      guard let record = program.types[ProgramView.plain(owner)], let field = record.fields.first(where: { $0.name == name }),
+        case .nominal(let held, _, let arguments)? = program.type(of: field, in: record)
+      else { continue }
+      var values = TypeSyntax.nominal(held, kind: .structure, arguments: arguments)
+      if held.module == "Swift", held.shortName == "Optional", let payload = arguments.first { values = payload }
+      guard case .nominal = values else { return nil }
+      return "cannot watch the delegates in '\(property)': its values are of type '\(Self.name(of: values))', which is no protocol of classes"
+    }
+    return nil
+  }
+
   private func member(_ name: String, _ owners: [String]) -> Family? {
     for owner in owners {
       for form in ["\(owner).\(name).get", "\(owner).\(name)()"] {

@@ -67,7 +67,7 @@ extension PatchCheck {
     checkOptions(entry, entry.fullName, arguments)
     if case .table(let fields)? = arguments.first?.kind {
       if entry.fullName == "guard" { checkGuards(fields, arguments[0].range) }
-      if Self.rules.contains(entry.fullName) { checkRule(entry.fullName, fields) }
+      if Self.rules.contains(entry.fullName) { checkRule(entry.fullName, fields, arguments[0].range) }
     }
     if entry.fullName == "use", let preset = arguments.first { checkPreset(preset) }
     if entry.fullName == "observe" { checkObservation(arguments) }
@@ -156,6 +156,21 @@ extension PatchCheck {
     if !fields.contains(where: { $0.key == nil || known.contains($0.key?.text ?? "") }) {
       error(range, "'guard' names no guard; known are \(known.joined(separator: ", "))")
     }
+    for field in fields where (field.key ?? field.value).text == CrashGuard.zombies.rawValue { checkZombies(field, fields) }
+  }
+
+  /// It watches the classes that its own table names, or the table that is shared by all guards.
+  private mutating func checkZombies(_ field: TableField, _ shared: [TableField]) {
+    func namesTypes(_ fields: [TableField]) -> Bool { fields.contains { $0.key?.text == "types" } }
+    if namesTypes(shared) { return }
+    if field.key != nil {
+      switch field.value.kind {
+      case .yes, .string: break
+      case .table(let fields): if namesTypes(fields) { return }
+      default: return
+      }
+    }
+    error((field.key ?? field.value).range, "guard 'zombies' needs 'types', such as { \"Shop.*Session\" }")
   }
 
   /// A preset of the host's, or a file beside the patch.
@@ -225,12 +240,17 @@ extension PatchCheck {
     if entry.name == "test" { return checkTest(table) }
     guard case .table(let fields) = table.kind else { return }
     switch entry.name {
-    case "track", "metric": checkRule(entry.name, fields)
+    case "track", "metric": checkRule(entry.name, fields, table.range)
     case "extend": checkExtension(name, fields)
     case "implement":
       if let name, let text = name.text, let problem = binding?.protocolProblem(text) { error(name.range, problem) }
       for field in fields { checkHandler(field.value, HandlerContext(position: "answer", bound: nil)) }
     case "delegates":
+      if let binding, let name, let text = name.text,
+        let problem = CapturePathCheck(program: binding.program, rights: rights).delegates(text)
+      {
+        error(name.range, problem)
+      }
       for field in fields { checkHandler(field.value, HandlerContext(position: "before", bound: nil)) }
     default: break
     }

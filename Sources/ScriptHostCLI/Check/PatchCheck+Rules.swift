@@ -24,21 +24,23 @@ extension PatchCheck {
 
   /// - Parameters:
   ///   - name: of the rule's function.
+  ///   - table: the rule's table, where mistakes are placed that are about what is not there.
   ///   - isOptional: what is not there is no error, whatever the table says.
-  mutating func checkRule(_ name: String, _ fields: [TableField], isOptional: Bool = false) {
+  mutating func checkRule(_ name: String, _ fields: [TableField], _ table: Range<Int>, isOptional: Bool = false) {
     let mayBeAbsent = isOptional || mayBeAbsent(fields)
     if let at = value(of: "at", fields), let text = at.text, text != "enter", text != "exit" {
       error(at.range, "'at' is \"enter\" or \"exit\", found '\(text)'")
     }
     for field in fields { if let key = field.key?.text { checkUnit(key, field.value) } }
+    if name == "metric" { checkMetricKind(fields, table) }
     for option in ["first", "stable"] where name == "startup" { _ = families(option, fields, mayBeAbsent) }
     let families = value(of: "base", fields) == nil ? families("on", fields, mayBeAbsent, counts: true) : families(ofBase: fields, mayBeAbsent)
     checkCondition(value(of: "where", fields), families)
     checkCondition(value(of: "error", fields), families)
     checkPaths(name, fields, families)
     for part in ["ends", "cancels"] {
-      guard case .table(let inner)? = value(of: part, fields)?.kind else { continue }
-      checkRule(part, inner, isOptional: mayBeAbsent)
+      guard let table = value(of: part, fields), case .table(let inner) = table.kind else { continue }
+      checkRule(part, inner, table.range, isOptional: mayBeAbsent)
     }
   }
 
@@ -49,6 +51,13 @@ extension PatchCheck {
     ["optional", "wait"].contains { option in
       if case .yes? = value(of: option, fields)?.kind { true } else { false }
     }
+  }
+
+  /// A metric is of one kind.
+  private mutating func checkMetricKind(_ fields: [TableField], _ table: Range<Int>) {
+    let kinds = fields.compactMap(\.key).filter { MetricKind(rawValue: $0.text ?? "") != nil }
+    if kinds.isEmpty { error(table, "a metric needs one of counter, histogram and gauge") }
+    if kinds.count > 1 { error(kinds[1].range, "a metric is one of counter, histogram and gauge") }
   }
 
   private mutating func checkUnit(_ option: String, _ value: Expression) {

@@ -25,7 +25,7 @@ extension Subcommand {
     options: [
       Option(long: "write", help: "Allows hooks, calls and writes; each is recorded."), .json, .controlState,
     ],
-    operands: .optional("PID", .none), exitStatuses: ExitStatus.control,
+    operands: .optional("PID", .processes), exitStatuses: ExitStatus.control,
     examples: [
       ("scripthost attach", "A console in the only process."), ("echo 'hooks()' | scripthost attach 4711", "One snippet, for a script."),
       ("echo ':trace Shop.Cart.checkout()' | timeout 10 scripthost attach --write", "The calls of ten seconds."),

@@ -18,7 +18,7 @@ extension Subcommand {
     options: [
       .json, .controlState, Option(long: "notes", help: "Also prints what each guard does not watch, and why."),
     ],
-    operands: .optional("PID", .none),
+    operands: .optional("PID", .processes),
     exitStatuses: ExitStatus.control,
     examples: [("scripthost guards", "Of the only process."), ("scripthost guards 4711 --json", "For another program.")],
     seeAlso: ["status", "events", "crashes"]

@@ -86,7 +86,7 @@ extension Subcommand {
       """,
     ],
     options: [.json, .controlState],
-    operands: .optional("PID", .none),
+    operands: .optional("PID", .processes),
     exitStatuses: ExitStatus.control,
     examples: [("scripthost status", "Of the only process."), ("scripthost status 4711 --json", "For another program.")],
     seeAlso: ["ps", "patch", "hooks"]
@@ -143,7 +143,7 @@ extension Subcommand {
     options: [
       Option(long: "patch", value: "ID", help: "Only of this patch."), .json, .controlState,
     ],
-    operands: .optional("PID", .none),
+    operands: .optional("PID", .processes),
     exitStatuses: ExitStatus.control,
     examples: [("scripthost hooks --patch rounding", "What one patch hooks in the only process there is.")],
     seeAlso: ["status", "explain"]

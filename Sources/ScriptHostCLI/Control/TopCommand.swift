@@ -35,7 +35,7 @@ extension Subcommand {
       Option(long: "patches", help: "Prints the sums of patches only."),
       Option(long: "json", help: "Prints one JSON object per interval."), .controlState,
     ],
-    operands: .optional("PID", .none),
+    operands: .optional("PID", .processes),
     exitStatuses: ExitStatus.control,
     examples: [
       ("scripthost top", "The only process, again each second."), ("scripthost top -n 1 -d 5s 4711", "One table of five seconds."),

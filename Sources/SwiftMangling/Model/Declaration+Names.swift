@@ -55,7 +55,7 @@ extension Declaration {
   }
 
   private func member(_ arguments: String, _ kind: EntityKind) -> String {
-    var text = contextName + "." + name
+    var text = contextName + "." + (kind == .function && Self.memberKeywords.contains(name) ? "`\(name)`" : name)
     if kind.isAccessor || kind == .subscriptDeclaration || kind == .variable {
       if isSubscript { text += arguments }
       let word = kind.accessorWord
@@ -64,6 +64,9 @@ extension Declaration {
     if case .function? = type { text += arguments }
     return text
   }
+
+  /// A function of such a name is declared, and spelled, with backticks: ``func `init`()``.
+  private static let memberKeywords: Set<String> = ["init", "deinit", "subscript"]
 
   private var labelList: String {
     "(" + labels.map { ($0 ?? "_") + ":" }.joined() + ")"

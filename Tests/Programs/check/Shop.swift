@@ -29,6 +29,12 @@ public class Cart: Base {
   @inline(never) public static func make() -> Cart { Cart(title: "new") }
 }
 
+public enum Trouble: Error { case noTea }
+@inline(never) public func brew(_ cups: Int) throws(Trouble) -> Int {
+  if cups > 100 { throw .noTea }
+  return cups * 2
+}
+
 @inline(never) public func discount(for total: Double) -> Double { total * 0.9 }
 
 @main enum Shop {
@@ -38,6 +44,7 @@ public class Cart: Base {
     cart.user = User("a@b.c")
     cart.add("tea", price: 2, quantity: CommandLine.arguments.count)
     cart.touch()
+    print((try? brew(CommandLine.arguments.count)) as Any)
     print(cart.total(tax: 0.2), discount(for: 3), cart.count, cart.find("tea") as Any, cart.find(0) as Any)
   }
 }

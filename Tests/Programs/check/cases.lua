@@ -319,3 +319,36 @@ patch { id = "late" }
 method "Shop.Cart.deinit":around(function(call) call:original() end)
 === an empty file
 > 1:1: the file is empty
+=== a timer's time below nothing
+> 1:13: 'timer.after' takes seconds, or a time such as "100ms", found the number -1
+timer.after(-1, print)
+=== a timer without a pause
+> 1:13: 'timer.every' calls at most once in a millisecond
+timer.every(0, print)
+=== a timer with too short a pause
+> 1:13: 'timer.every' calls at most once in a millisecond
+timer.every("100us", print)
+=== an error of a type of its own
+> 1:87: 'on_failure': 'Shop.brew(_:)' throws errors of a type of its own, which a text cannot make; give { value = v }
+method "Shop.brew(_:)":around(function(call) return call:original() end, { on_failure = "throw" })
+=== a metric of no kind
+> 1:15: a metric needs one of counter, histogram and gauge
+metric "brew" { on = "Shop.brew(_:)" }
+=== a metric of two kinds
+> 1:54: a metric is one of counter, histogram and gauge
+metric "brew" { on = "Shop.brew(_:)", counter = true, histogram = "duration" }
+=== a back end that is none
+> 1:70: 'by' is "entry" or "vtable" or "class-switch" or "dynamic-replacement" or "witness" or "import", found the text 'vtabel'
+method "Shop.brew(_:)":before(function(call) print(call) end, { by = "vtabel" })
+=== zombies of no class
+> 1:9: guard 'zombies' needs 'types', such as { "Shop.*Session" }
+guard { "zombies" }
+=== zombies of no class, in a table
+> 1:9: guard 'zombies' needs 'types', such as { "Shop.*Session" }
+guard { zombies = { count = 10 } }
+=== delegates in a property that is not there
+> 1:11: cannot watch the delegates in 'Shop.Cart.delegat': Shop.Cart has no property 'delegat'; did you mean 'delegate'?
+delegates "Shop.Cart.delegat" { ["cartDidChange(_:)"] = function(call) print(call) end }
+=== delegates of no protocol
+> 1:11: cannot watch the delegates in 'Shop.Cart.user': its values are of type 'Shop.User', which is no protocol of classes
+delegates "Shop.Cart.user" { ["cartDidChange(_:)"] = function(call) print(call) end }

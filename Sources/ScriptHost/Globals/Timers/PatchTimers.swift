@@ -19,8 +19,6 @@ final class PatchTimers: @unchecked Sendable {
 
   /// So many at most: a script that makes one at each call would hold them all.
   static let most = 10_000
-  /// Repeating timers do not call more often than this, in nanoseconds.
-  static let shortest: UInt64 = 1_000_000
   /// How long a timer of a patch that is being loaded waits until it looks again.
   private static let loadingPause: UInt64 = 2_000_000
 

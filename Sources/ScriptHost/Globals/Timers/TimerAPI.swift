@@ -22,7 +22,7 @@ enum TimerAPI {
     guard let time = nanoseconds(callback[0]) else {
       return callback.fail("'\(verb)' takes seconds, or a time such as \"100ms\", found \(ValueBridge.spelled(callback[0]))")
     }
-    if repeats, time < PatchTimers.shortest { return callback.fail("'\(verb)' calls at most once in a millisecond") }
+    if repeats, time < RuleUnits.shortestRepetition { return callback.fail("'\(verb)' calls at most once in a millisecond") }
     guard callback[1].tag == SHL_FUNCTION else {
       return callback.fail("'\(verb)' takes a function behind the time, found \(ValueBridge.spelled(callback[1]))")
     }

@@ -11,7 +11,7 @@ package enum CrashText {
     switch file.ending {
     case .running: return "running"
     case .ended: return "ended"
-    case .killed: return "killed without a report"
+    case .killed: return "killed without a report, last seen \(seconds(file.lastSeen - file.started)) s after its start"
     case .crashed:
       guard let report else { return "crashed; its report cannot be read" }
       return report.message.isEmpty ? signal(report.signal) : "\(signal(report.signal)): \(EventText.printable(report.message))"
@@ -24,8 +24,8 @@ package enum CrashText {
     return "\(number)  \(time(file))  \(EventText.printable(name))[\(file.process)]  \(endingAndSuspect(file))"
   }
 
-  /// When it ended, or began where that is not known.
-  package static func time(_ file: CrashFile) -> String { EventText.rfc3339(CrashReport(file.report)?.wall ?? file.started) }
+  /// When it crashed; of a process that was killed, when it is last known to have been there.
+  package static func time(_ file: CrashFile) -> String { EventText.rfc3339(CrashReport(file.report)?.wall ?? file.lastSeen) }
 
   /// How it ended, and the patch that is the first suspect.
   package static func endingAndSuspect(_ file: CrashFile) -> String {

@@ -3,7 +3,7 @@ internal import Journal
 internal import Synchronization
 
 /// What a metric does with its values.
-enum MetricKind: String, Sendable { case counter, histogram, gauge }
+package enum MetricKind: String, Sendable { case counter, histogram, gauge }
 
 /// Values with the same attributes.
 final class MetricSeries: Sendable {
