@@ -23,8 +23,17 @@ extension PatchCheck {
 
   /// Seconds, or a text with a unit.
   private mutating func checkTime(_ time: Expression, _ shown: String) {
-    if let text = time.text, RuleUnits.duration(text) == nil {
-      error(time.range, "'\(shown)' takes seconds, or a time such as \"100ms\", found the text '\(text)'")
+    let takes = "'\(shown)' takes seconds, or a time such as \"100ms\", found"
+    var nanoseconds: Double?
+    if let text = time.text {
+      guard let duration = RuleUnits.duration(text) else { return error(time.range, "\(takes) the text '\(text)'") }
+      nanoseconds = Double(duration)
+    } else if let seconds = time.number {
+      guard (0...1e9).contains(seconds) else { return error(time.range, "\(takes) the number \(source[time.range])") }
+      nanoseconds = seconds * 1e9
+    }
+    if shown == "timer.every", let nanoseconds, nanoseconds < Double(RuleUnits.shortestRepetition) {
+      error(time.range, "'timer.every' calls at most once in a millisecond")
     }
   }
 
@@ -85,8 +94,13 @@ extension PatchCheck {
     }
     if value.text == "throw" {
       let advice = option == "on_busy" ? "\"wait\" and \"original\" can be had" : "give { value = v }"
-      if function.thrown == .never { error(value.range, "'\(option)': '\(family.selector)' cannot throw; \(advice)") }
-      return
+      switch function.thrown {
+      case .any: return
+      case .never: return error(value.range, "'\(option)': '\(family.selector)' cannot throw; \(advice)")
+      case .typed:
+        return error(
+          value.range, "'\(option)': '\(family.selector)' throws errors of a type of its own, which a text cannot make; \(advice)")
+      }
     }
     guard case .table(let fields) = value.kind else { return }
     guard fields.count == 1, let field = fields.first, field.key?.text == "value" else {

@@ -37,7 +37,7 @@ extension PatchCheck {
 
 extension Expression {
   /// Of a number that is written out, with its sign.
-  fileprivate var number: Double? {
+  var number: Double? {
     guard case .number(let digits)? = Literal(self) else { return nil }
     return Double(digits.replacing("0X", with: "0x"))
   }

@@ -329,13 +329,13 @@ timer.every(0, print)
 > 1:13: 'timer.every' calls at most once in a millisecond
 timer.every("100us", print)
 === an error of a type of its own
-> 1:87: 'on_failure': 'Shop.brew(_:)' throws errors of a type of its own, which a text cannot make; give { value = v }
+> 1:89: 'on_failure': 'Shop.brew(_:)' throws errors of a type of its own, which a text cannot make; give { value = v }
 method "Shop.brew(_:)":around(function(call) return call:original() end, { on_failure = "throw" })
 === a metric of no kind
 > 1:15: a metric needs one of counter, histogram and gauge
 metric "brew" { on = "Shop.brew(_:)" }
 === a metric of two kinds
-> 1:54: a metric is one of counter, histogram and gauge
+> 1:55: a metric is one of counter, histogram and gauge
 metric "brew" { on = "Shop.brew(_:)", counter = true, histogram = "duration" }
 === a back end that is none
 > 1:70: 'by' is "entry" or "vtable" or "class-switch" or "dynamic-replacement" or "witness" or "import", found the text 'vtabel'
