@@ -41,9 +41,12 @@ judge() {
   done <own
 }
 
+# ASYNC_BODIES_PART=N takes every Nth of the programs at -Osize and of those with -wmo, from which on the seed says.
+part=${ASYNC_BODIES_PART:-1} number=${SCRIPTHOST_SEED:-0}
 for level in -Onone -O -Osize '-O -wmo'; do
   for feature in '' '-enable-upcoming-feature NonisolatedNonsendingByDefault'; do
     for module in Chain Dead Round; do
+      case $level in -Osize | *-wmo) number=$((number + 1)) && [ $((number % part)) -eq 0 ] || continue ;; esac
       # shellcheck disable=SC2086
       swiftc -swift-version 6 -suppress-warnings -parse-as-library -g $level $feature -module-name $module "$here/$module.swift" -o program
       judge "$module, $level${feature:+ with the feature}" program

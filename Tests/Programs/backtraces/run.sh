@@ -11,6 +11,9 @@ clang=$(toolchain_bin)/clang
 # names FILE: its stacks, with readable names.
 names() { swift demangle -simplified <"$1"; }
 
+# What gdb finds in the libraries it keeps for the runs that follow.
+index=(-iex "set index-cache directory $work/index" -iex 'set index-cache enabled on')
+
 for level in -Onone -O; do
   # Whole-module optimisation makes private what nobody outside may call; the stack's functions are public.
   swiftc -swift-version 6 $level -g -suppress-warnings -module-name traced -I Marks "$here/traced.swift" -o traced -L . -lmarks \
@@ -25,7 +28,7 @@ for level in -Onone -O; do
     same "$level $patch: glibc finds the same frames inside hooked calls" alone.names stack.names
     check "$level $patch: nothing was said" test ! -s stack.err
 
-    timeout -k 5 120 gdb -q -batch -nx -ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break mark_plainly' -ex run -ex bt \
+    timeout -k 5 120 gdb -q -batch -nx "${index[@]}" -ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break mark_plainly' -ex run -ex bt \
       --args "${host[@]}" ./traced >gdb.out 2>&1 || true
     grep '^#' gdb.out | sed -nE 's/.*(mark_plainly|[$]s6traced5inner|[$]s6traced6middle|[$]s6traced5outer| in main ).*/\1/p' | sed 's/.*traced[0-9]//; s/ in //; s/ //' >gdb.names
     printf '%s\n' mark_plainly inner middle outer main >gdb.expected

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A patch that is broken changes nothing but what is said on stderr: one clear sentence each, the
 # program's output and exit status stay, and the other patches are loaded.
+# BROKEN_TOGETHER: so many of them are loaded by one run of the program (1).
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 printf 'import Foundation\nstruct A{var x=1\nfunc f( a:Int,b : String )->String{ return "\\(a)"+b}}\n' >"$work/a.swift"
@@ -12,21 +13,28 @@ format() { capture "$work/run" "$scripthost" run --state "$state" "$@" -- swift-
 good='patch { id = "good", priority = -1 } print("the good one is loaded")'
 mkdir "$work/good" && printf '%s\n' "$good" >"$work/good/good.lua"
 
-# broken NAME FILE SENTENCE: an empty sentence means silence.
+# broken NAME FILE SENTENCE: an empty sentence means silence. `load` loads what waits to be loaded together.
+names=() paths=() sentences=()
 broken() {
-  local name=$1 file=$2 sentence=$3
-  format -v --patches "$file" --patches "$work/good"
-  unchanged "$name: output and status are the program's" "$work/alone" "$work/run"
-  says "$name: the other patch is loaded" "$work/run.err" 'good.lua:1: the good one is loaded'
-  format --patches "$file" --patches "$work/good"
-  local lines
-  lines=$(wc -l <"$work/run.err")
-  if [ -z "$sentence" ]; then
-    check "$name: nothing is said" [ "$lines" -eq 0 ]
-  else
-    says "$name: $sentence" "$work/run.err" "$sentence"
-    check "$name: in one line" [ "$lines" -eq 1 ]
-  fi
+  names+=("$1") paths+=(--patches "$2") sentences+=("$3")
+  [ ${#names[@]} -lt "${BROKEN_TOGETHER:-1}" ] || load
+}
+load() {
+  [ ${#names[@]} -gt 0 ] || return 0
+  local all expected=0 i
+  all=$(printf '%s, ' "${names[@]}")
+  format -v "${paths[@]}" --patches "$work/good"
+  unchanged "${all%, }: output and status are the program's" "$work/alone" "$work/run"
+  says "${all%, }: the other patch is loaded" "$work/run.err" 'good.lua:1: the good one is loaded'
+  format "${paths[@]}" --patches "$work/good"
+  for i in "${!names[@]}"; do
+    [ "${sentences[i]}" ] || continue
+    expected=$((expected + 1))
+    says "${names[i]}: ${sentences[i]}" "$work/run.err" "${sentences[i]}"
+    check "${names[i]}: in one line" [ "$(grep -acF -- "${sentences[i]}" "$work/run.err")" -eq 1 ]
+  done
+  check "${all%, }: nothing else is said" [ "$(wc -l <"$work/run.err")" -eq $expected ]
+  names=() paths=() sentences=()
 }
 
 # MARK: What the text says
@@ -71,33 +79,34 @@ broken 'a header nested 120000 deep' "$files/header-deep.lua" 'header-deep.lua:1
 broken 'a header of 9000 fields' "$files/header-many.lua" 'header-many.lua:1: more than 64 fields'
 broken 'tables nested 1000 deep' "$files/nested.lua" 'nested.lua: too many nested blocks, functions or parentheses'
 
-# In a directory with a good one.
-odd() { rm -rf "$work/odd" && mkdir -p "$work/odd"; }
-odd && mkdir "$work/odd/x.lua"
-broken 'a directory that is called x.lua' "$work/odd" 'x.lua: a directory, expected a Lua file'
-odd && mkfifo "$work/odd/x.lua"
-broken 'a FIFO' "$work/odd" 'x.lua: not an ordinary file, expected a Lua file'
-odd && ln -s nowhere "$work/odd/x.lua"
-broken 'a link to nowhere' "$work/odd" 'x.lua: No such file or directory'
-odd && ln -s x.lua "$work/odd/x.lua"
-broken 'a link to itself' "$work/odd" 'x.lua: Too many levels of symbolic links'
-odd && printf 'patch { id = "same" }\n' | tee "$work/odd/a.lua" >"$work/odd/b.lua"
-broken 'an id that is taken' "$work/odd" "b.lua: id 'same' is taken by '$work/odd/a.lua'; give each patch its own"
-odd && printf 'print("twice")\n' >"$work/odd/a.lua"
-odd && printf 'print(1)\n' >"$work/odd/notes.txt"
-broken 'a directory without patches' "$work/odd" ''
-says 'which is told with -v' <(format -v --patches "$work/odd"; cat "$work/run.err") "'$work/odd' has no patches; a patch is a file that ends in .lua"
-odd && printf 'print(1)\n' >"$work/odd/$(printf 'caf\351').lua"
-broken 'a name that is no UTF-8' "$work/odd" ''
-says 'it is loaded, too' <(format -v --patches "$work/odd"; cat "$work/run.err") '.lua:1: 1'
+# In a directory each.
+odds=0
+odd() { odds=$((odds + 1)) odd=$work/odd$odds && mkdir -p "$odd"; }
+odd && mkdir "$odd/x.lua"
+broken 'a directory that is called x.lua' "$odd" 'x.lua: a directory, expected a Lua file'
+odd && mkfifo "$odd/x.lua"
+broken 'a FIFO' "$odd" 'x.lua: not an ordinary file, expected a Lua file'
+odd && ln -s nowhere "$odd/x.lua"
+broken 'a link to nowhere' "$odd" 'x.lua: No such file or directory'
+odd && ln -s x.lua "$odd/x.lua"
+broken 'a link to itself' "$odd" 'x.lua: Too many levels of symbolic links'
+odd && printf 'patch { id = "same" }\n' | tee "$odd/a.lua" >"$odd/b.lua"
+broken 'an id that is taken' "$odd" "b.lua: id 'same' is taken by '$odd/a.lua'; give each patch its own"
+odd && printf 'print(1)\n' >"$odd/notes.txt"
+broken 'a directory without patches' "$odd" ''
+says 'which is told with -v' <(format -v --patches "$odd"; cat "$work/run.err") "'$odd' has no patches; a patch is a file that ends in .lua"
+odd && printf 'print(1)\n' >"$odd/$(printf 'caf\351').lua"
+broken 'a name that is no UTF-8' "$odd" ''
+says 'it is loaded, too' <(format -v --patches "$odd"; cat "$work/run.err") '.lua:1: 1'
+load
 if [ "$(id -u)" -eq 0 ]; then
-  odd && printf 'print(1)\n' >"$work/odd/x.lua" && chmod 000 "$work/odd/x.lua"
-  chmod -R a+rX "$work" && chmod 000 "$work/odd/x.lua" && mkdir -p "$work/open" && chmod 777 "$work/open"
+  odd && printf 'print(1)\n' >"$odd/x.lua" && chmod 000 "$odd/x.lua"
+  chmod -R a+rX "$work" && chmod 000 "$odd/x.lua" && mkdir -p "$work/open" && chmod 777 "$work/open"
   format() { capture "$work/run" setpriv --reuid 65534 --regid 65534 --clear-groups "$scripthost" run --state "$work/open" "$@" -- swift-format "$work/a.swift"; }
-  broken 'an unreadable file' "$work/odd" 'x.lua: Permission denied'
-  chmod 000 "$work/odd"
-  broken 'an unreadable directory' "$work/odd" 'odd: Permission denied'
-  chmod 755 "$work/odd"
+  broken 'an unreadable file' "$odd" 'x.lua: Permission denied'
+  odd && chmod 000 "$odd"
+  broken 'an unreadable directory' "$odd" "${odd##*/}: Permission denied"
+  load
   format() { capture "$work/run" "$scripthost" run --state "$state" "$@" -- swift-format "$work/a.swift"; }
 fi
 format --patches "$work/nowhere"
@@ -107,24 +116,32 @@ says 'a missing directory: the sentence' "$work/run.err" "--patches: no director
 # MARK: What handlers do
 
 printer='SwiftFormat.PrettyPrinter.prettyPrint()'
-# handler NAME POSITION BODY SENTENCE: the handler fails, the program does not.
+# handler NAME POSITION BODY SENTENCE: the handler fails, the program does not. `call` makes the call with those that wait to be loaded together.
+handlers=$work/handlers
+mkdir "$handlers"
 handler() {
-  local name=$1 position=$2 body=$3 sentence=$4
-  printf 'method "%s":%s(function(call)\n%s\nend)\n' "$printer" "$position" "$body" >"$work/handler.lua"
-  format -v --patches "$work/handler.lua"
-  unchanged "$position, $name" "$work/alone" "$work/run"
-  says "$position, $name: $sentence" "$work/run.err" "$sentence"
-  check "$position, $name: said once" [ "$(grep -ac "handler.lua:[0-9]*: .* (in $position" "$work/run.err")" -eq 1 ]
+  names+=("$2, $1") sentences+=("$4")
+  printf 'method "%s":%s(function(call)\n%s\nend)\n' "$printer" "$2" "$3" >"$handlers/${#names[@]}-$2-handler.lua"
+  [ ${#names[@]} -lt "${BROKEN_TOGETHER:-1}" ] || call
+}
+call() {
+  [ ${#names[@]} -gt 0 ] || return 0
+  local all i
+  all=$(printf '%s; ' "${names[@]}")
+  format -v --patches "$handlers"
+  unchanged "${all%; }" "$work/alone" "$work/run"
+  for i in "${!names[@]}"; do
+    grep -aF ": $((i + 1))-" "$work/run.err" >"$work/run.said" || true
+    says "${names[i]}: ${sentences[i]}" "$work/run.said" "${sentences[i]}"
+    check "${names[i]}: said once" [ "$(grep -ac "handler.lua:[0-9]*: .* (in ${names[i]%%,*}" "$work/run.said")" -eq 1 ]
+  done
+  rm "$handlers"/*
+  names=() sentences=()
 }
 for position in before around after; do
   handler 'an error' $position 'error("oops")' 'handler.lua:2: oops'
   handler 'an error object' $position 'error({ code = 1 })' 'handler.lua:2: error object is a table value'
   handler 'no error object' $position 'error(nil)' 'handler.lua:2: error object is nil'
-  # A busy machine reaches the limit of time before that of instructions or of memory.
-  handler 'an endless loop' $position 'while true do end' 'handler.lua:2: stopped: '
-  handler 'a loop in pcall' $position 'while true do pcall(function() while true do end end) end' 'handler.lua:2: stopped:'
-  handler 'deep recursion' $position 'local function f() return 1 + f() end return f()' 'handler.lua:2: stopped: uses more than'
-  handler 'memory' $position 'local t = {} while true do t[#t + 1] = {} end' 'handler.lua:2: stopped: '
   handler 'yield' $position 'coroutine.yield()' 'handler.lua:2: attempt to yield from outside a coroutine'
 done
 expected='the handler'"'"'s result: expected'
@@ -143,6 +160,15 @@ handler 'a result too early' before 'call.result = "x"' "a 'before' handler cann
 handler 'the original' before 'call:original()' "only an 'around' handler calls the original; 'before' runs beside it"
 handler 'an unknown argument' before 'call.args.foo = 1' "'$printer' has no argument 'foo'; it has none"
 handler 'an unknown field' before 'return call.foo' "'call' has no field 'foo'; it has self, type"
+call
+# Those that take all that the handlers of a call may take, each by itself.
+for position in before around after; do
+  # A busy machine reaches the limit of time before that of instructions or of memory.
+  handler 'an endless loop' $position 'while true do end' 'handler.lua:2: stopped: ' && call
+  handler 'a loop in pcall' $position 'while true do pcall(function() while true do end end) end' 'handler.lua:2: stopped:' && call
+  handler 'deep recursion' $position 'local function f() return 1 + f() end return f()' 'handler.lua:2: stopped: uses more than' && call
+  handler 'memory' $position 'local t = {} while true do t[#t + 1] = {} end' 'handler.lua:2: stopped: ' && call
+done
 
 # MARK: The breaker
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # With less than it is used to, ScriptHost works, or says in one sentence what does not; the program runs.
+#
+# CONFINED_TRACE: the selectors that are traced where no page may be written and executed (**).
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 "$(toolchain_bin)/clang" -O1 -Wall -Werror -o "$work/launch" "$here/launch.c"
 swiftc -O "$here/descriptors.swift" -o "$work/descriptors"
@@ -34,8 +36,8 @@ run=("$scripthost" run --state "$work/state" --patches "$work/banner.lua" -- swi
 works 'an ordinary start' "${run[@]}"
 if ./launch mdwe -- true 2>/dev/null; then
   works 'memory-deny-write-execute' ./launch mdwe -- "${run[@]}"
-  capture run ./launch mdwe -- "$scripthost" trace --state "$work/state" -c -o trace -e '**' -- swift-format a.swift
-  same_run "memory-deny-write-execute: a trace of everything: $(sed -n 1p trace)" alone run
+  capture run ./launch mdwe -- "$scripthost" trace --state "$work/state" -c -o trace -e "${CONFINED_TRACE:-**}" -- swift-format a.swift
+  same_run "memory-deny-write-execute: a trace of '${CONFINED_TRACE:-**}': $(sed -n 1p trace)" alone run
   capture run ./launch mdwe -- "$scripthost" doctor swift-format
   check 'memory-deny-write-execute: doctor says that it works' [ "$(cat run.status)" -eq 0 ]
 else

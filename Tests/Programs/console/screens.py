@@ -35,9 +35,9 @@ def text(words):
     run("send-keys", "-t", "console", "-l", words)
 
 
-def see(what, colours=False):
+def see(what, colours=False, limit=LIMIT):
     """Waits until the screen shows it; answers the screen."""
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + limit
     while time.monotonic() < end:
         screen = shown(colours)
         if re.search(what, screen):
@@ -69,11 +69,16 @@ def capture(name, what, colours=False):
 
 
 def clear():
-    keys("C-u", "C-k", "C-l")
-    see(r"\A> *\n*\Z")
+    """Keys that come before the line editor reads are shown by the terminal itself, and then come again."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        keys("C-u", "C-k", "C-l")
+        if re.search(r"\A> *\n*\Z", see(r"\A> *\n*\Z", limit=1)):
+            break
 
 
-see("> ")
+# The terminal leaves out spaces at the end of a line.
+see(r"\A> *\n")
 clear()
 text('method "Server.Shop.')
 keys("Tab")

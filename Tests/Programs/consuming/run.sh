@@ -9,7 +9,8 @@ printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
 export SWIFT_BACKTRACE=enable=no
 cd "$work"
 python3 -B "$here/generate.py" "$seed" "${CONSUMING_COUNT:-60}" Things.swift Main.swift
-for level in -Onone -O -Osize; do
+# CONSUMING_LEVELS: what the drawn methods are compiled with; those below, which are not drawn, are compiled with all three.
+for level in ${CONSUMING_LEVELS:--Onone -O -Osize}; do
   compile=(swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library)
   "${compile[@]}" -emit-library -emit-module -module-name Things -o libThings.so Things.swift
   "${compile[@]}" -module-name Main -I. -L. -lThings -Xlinker -rpath -Xlinker '$ORIGIN' Main.swift -o main

@@ -1,4 +1,4 @@
-// Traps below many frames whose variables the address sanitizer watches; then code that it does not watch uses the same stack.
+// So many traps as the argument says, below many frames whose variables the address sanitizer watches; then code that it does not watch uses the same stack.
 import Glibc
 
 struct Wide { var words: (Int, Int, Int, Int, Int, Int, Int, Int) = (1, 2, 3, 4, 5, 6, 7, 8) }
@@ -18,7 +18,7 @@ struct Wide { var words: (Int, Int, Int, Int, Int, Int, Int, Int) = (1, 2, 3, 4,
 @_silgen_name("finds_poison") func findsPoison() -> Int32
 
 var contained = 0, poisoned = 0
-for round in 0..<100 {
+for _ in 0..<Int(CommandLine.arguments[1])! {
   if descend(200, [1, 2, 3]) == -1 { contained += 1 }
   poisoned += Int(findsPoison())
 }

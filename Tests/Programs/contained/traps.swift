@@ -198,7 +198,7 @@ func work() {
     print("outer", Desk.till.outer("range"), Desk.till.outer("none"))
     print("count", Desk.till.count)
   case "moved":
-    for _ in 0..<400 { _ = Desk.till.price(kind) &+ Desk.till.price("moved field") &+ Desk.till.price("moved element") }
+    for _ in 0..<(Int(how) ?? 400) { _ = Desk.till.price(kind) &+ Desk.till.price("moved field") &+ Desk.till.price("moved element") }
     print("tables", [Desk.till.table, Desk.till.shelf.table, Desk.till.shelves[0].table, Desk.till.shelves[1].table].map { $0["a"] ?? [] })
   case "deep": print(Desk.till.deep(how, 5000))
   case "keep": print(Desk.till.keep(String(repeating: how, count: 9)))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every function of the toolchain's own programs traced, with every value decoded: they say what they say alone, and end as they do alone.
 #
-# EVERYTHING_WHOLE=1: also a language server, a build and a test run of a small package, which take minutes.
+# EVERYTHING_WHOLE=1: also a language server, a build and a test run of a small package, which take minutes. EVERYTHING_PROGRAMS: those of
+# swift-format, plutil and docc that are traced.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 # Dictionaries have the order of their hashes.
 export SWIFT_BACKTRACE=enable=no SWIFT_DETERMINISTIC_HASHING=1
@@ -32,9 +33,14 @@ traced() {
   rm -f "$name.trace"
 }
 
-traced swift-format - swift-format shop.swift
-least=30 traced plutil - plutil -p list.plist
-traced docc out docc convert Shop.docc --fallback-display-name Shop --fallback-bundle-identifier shop --output-path out
+for program in ${EVERYTHING_PROGRAMS:-swift-format plutil docc}; do
+  case $program in
+    swift-format) traced swift-format - swift-format shop.swift ;;
+    plutil) least=30 traced plutil - plutil -p list.plist ;;
+    docc) traced docc out docc convert Shop.docc --fallback-display-name Shop --fallback-bundle-identifier shop --output-path out ;;
+    *) bad "no program '$program'" ;;
+  esac
+done
 if [ "${EVERYTHING_WHOLE:-}" ]; then
   traced sourcekit-lsp answers python3 -B "$root/Tests/Programs/presets/language.py" answers shop.swift -- sourcekit-lsp
   # `swift build` becomes this one.

@@ -339,6 +339,7 @@ for i in $(seq 30); do echo "<string>b$i</string><integer>$i</integer>"; done >>
 cat >>in.plist <<'END'
 </array><key>c</key><dict><key>d</key><data>AAEC</data></dict></dict></plist>
 END
+# GUARD_SEEDS: how often the calls are drawn (3).
 # Outside of the guard's layers, which therefore see what is changed: half of plutil's own calls get an index or a range that is wrong.
 patches plutil "guard { \"containers\", records = 100000 }
 math.randomseed(SEED)
@@ -347,7 +348,7 @@ method 'Foundation.NSMutableArray.subscript(_:).get':before(function(call) if ma
 method 'Foundation.NSString.substring(with:)':before(function(call)
   if math.random(2) == 1 then call.args[1] = swift.with(call.args[1], { location = wrong() }) end
 end)"
-for seed in 1 2 3; do
+for seed in $(seq "${GUARD_SEEDS:-3}"); do
   sed "s/SEED/$((${SCRIPTHOST_SEED:-$RANDOM} + seed))/" plutil/plutil.lua >seeded.lua
   for verb in -p '-convert json -o -' '-convert xml1 -o -' '-convert binary1 -o -' -lint; do
     # shellcheck disable=SC2086
@@ -359,11 +360,12 @@ check "plutil: random bad indices in its own calls: $(hits plutil containers) we
 
 # MARK: Mistakes of patches, and the command
 
-# refused TEXT REASON
+# refused TEXT REASON: all of them are in the folder of one run.
+mkdir wrong
+reasons=()
 refused() {
-  patches wrong "$1"
-  run wrong wrong ./objects-O many
-  says "refused: $2" wrong.err "$2"
+  reasons+=("$2")
+  printf 'patch { id = "wrong%s" }\n%s\n' ${#reasons[@]} "$1" >wrong/wrong${#reasons[@]}.lua
 }
 refused 'guard { "nothing" }' "there is no guard 'nothing'"
 refused 'guard { "zombies" }' "needs 'types'"
@@ -371,5 +373,9 @@ refused 'guard { zombies = { types = "objects.Nobody" } }' "no type 'objects.Nob
 refused 'guard { "main_thread" }' "needs 'methods'"
 refused 'guard { "containers", mode = "hide" }' "'mode' is one of"
 refused 'guard { "containers", speed = 3 }' "unknown field 'speed'"
+run wrong wrong ./objects-O nothing
+for i in "${!reasons[@]}"; do
+  says "refused: ${reasons[i]}" <(grep -F "wrong$((i + 1)).lua:" wrong.err) "${reasons[i]}"
+done
 [ ! -x "$products/guard-cases" ] || check "guards from Swift code" "$products/guard-cases"
 finish

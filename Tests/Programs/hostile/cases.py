@@ -266,10 +266,10 @@ if __name__ == "__main__":
             file.write(f"@inline(never) public func c{i:03}(_ s: Service, _ n: Int) -> Int {{ n &* {i} &+ s.base }}\n")
         file.write("nonisolated(unsafe) let all: [(Service, Int) -> Int] = [\n" + "".join(f"  {{ c{i:03}($0, $1) }},\n" for i in range(len(CASES))) + "]\n")
         file.write("""
-// FROM TO TIMES: calls the functions from FROM to TO, each on an object of its own, and notes in TIMES how many milliseconds that took.
-let from = Int(CommandLine.arguments[1])!, to = Int(CommandLine.arguments[2])!
-let times = fopen(CommandLine.arguments[3], "w")!
-for i in from..<to {
+// FROM TO STEP TIMES: calls every STEPth function from FROM to TO, each on an object of its own, and notes in TIMES how many milliseconds that took.
+let from = Int(CommandLine.arguments[1])!, to = Int(CommandLine.arguments[2])!, step = Int(CommandLine.arguments[3])!
+let times = fopen(CommandLine.arguments[4], "w")!
+for i in stride(from: from, to: to, by: step) {
   let start = now()
   let value = all[i](Service(), 3)
   fputs("\\(i) \\(now() - start)\\n", times)

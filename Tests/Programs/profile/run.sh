@@ -14,7 +14,8 @@ are_shared() { [ $((roast * 100)) -ge $(((roast + grind) * 60)) ] && [ $((roast 
 for level in -Onone -O; do
   # shellcheck disable=SC2086
   swiftc -swift-version 6 $level $frames -module-name working "$here/working.swift" -o working 2>build.log || bad "$level: it builds" "$(tail -n 3 build.log)"
-  capture alone ./working
+  # What it prints is the same, however long it works.
+  capture alone ./working 100
   # Samples are few on a busy machine: one of a few runs has to have its shares right.
   for _ in 1 2 3; do
     rm -rf "state$level"
@@ -45,7 +46,7 @@ cat >profile.lua <<'LUA'
 patch { id = "profile", version = "1.0.0", api = 1 }
 profile { hz = 99 }
 LUA
-capture lua timeout 60 "$scripthost" run --state lua --patches profile.lua -- ./working
+capture lua timeout 60 "$scripthost" run --state lua --patches profile.lua -- ./working 4
 ended 'a patch may begin it' lua
 export_ lua --folded - >folded
 says 'and it is recorded' folded 'working.roast(_:)'
@@ -59,6 +60,6 @@ export_ demand --folded - >folded
 says 'it may begin in a program that runs' folded 'working.roast(_:)'
 same 'which goes on as it did' alone.out demand.out
 sed -i 's/99/5000/' profile.lua
-capture refused timeout 60 "$scripthost" run --state refused --patches profile.lua -- ./working
+capture refused timeout 60 "$scripthost" run --state refused --patches profile.lua -- ./working 100
 says 'a rate out of range is told' refused.err 'a whole number from 1 to 1000'
 finish

@@ -1,4 +1,4 @@
-// Works on two threads, for processor time that is stated: three parts of four in one function, one in another.
+// working [N]: works on two threads, for processor time that is stated, or an Nth of it: three parts of four in one function, one in another.
 import Dispatch
 import Glibc
 
@@ -17,8 +17,9 @@ func used() -> Int {
   while used() < end { for index in 0..<20_000 { sums.1 = (sums.1 &* 31) &+ index } }
 }
 @_optimize(none) public func breakfast() {
-  roast(900)
-  grind(300)
+  let part = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1])! : 1
+  roast(900 / part)
+  grind(300 / part)
 }
 let done = DispatchSemaphore(value: 0)
 DispatchQueue.global().async {

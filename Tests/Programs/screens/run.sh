@@ -75,19 +75,21 @@ for level in -Onone -O; do
   rm -rf costs
   judged "$level" env PYTHONPATH="$here/../units:${PYTHONPATH:-}" python3 -B "$here/costs.py" "$scripthost" ./app "$here/patches/living.lua" "$work/costs"
 
-  # What is wrong is told when the rule is loaded, in one sentence.
-  name='' sentence=''
+  # What is wrong is told when the rule is loaded, in one sentence: each is a patch of its own, and one program loads all of them.
+  rm -rf wrong && mkdir wrong
+  names=() sentences=()
   while IFS= read -r line; do
     case $line in
-      '=== '*) name=${line#=== } ;;
-      '> '*) sentence=${line#> } ;;
-      *)
-        printf 'patch { id = "wrong", api = 1 }\n%s\n' "$line" >wrong.lua
-        capture wrong "$scripthost" run --state state --patches wrong.lua -- ./app handlers
-        says "$level: $name" wrong.err "$sentence"
-        ;;
+      '=== '*) names+=("${line#=== }") ;;
+      '> '*) sentences+=("${line#> }") ;;
+      *) printf 'patch { id = "wrong%s", api = 1 }\n%s\n' ${#names[@]} "$line" >wrong/wrong${#names[@]}.lua ;;
     esac
   done <"$here/wrong.lua"
+  capture wrong "$scripthost" run --state state --patches wrong -- ./app handlers
+  for each in "${!names[@]}"; do
+    grep -aF "wrong$((each + 1)).lua:" wrong.err >wrong.said || true
+    says "$level: ${names[each]}" wrong.said "${sentences[each]}"
+  done
 done
 
 # A base of many: how calls of a function come is found out when it is first called, not when the rule is loaded.
@@ -103,9 +105,9 @@ PY
 swiftc -O -module-name Many many.swift -o many 2>build.log || bad 'a program with many subclasses is built' "$(tail -n 3 build.log)"
 for base in Base Heir7; do
   printf 'patch { id = "%s", api = 1 }\nscreen { base = "Many.%s", during = "open(_:_:)", name = "args.1", fields = { number = "args.2" } }\n' $base $base >$base.lua
-  # The command becomes the program; the symbol is that of `HookedFamily.planAll`.
-  capture asked timeout 120 gdb -q -batch -nx -iex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'handle all nostop noprint pass' \
-    -ex 'catch exec' -ex run -ex 'delete' -ex 'catch load ScriptHostBoot' -ex continue -ex 'delete' \
+  # The command becomes the program; the symbol is that of `HookedFamily.planAll`, and no other library's symbols are read.
+  capture asked timeout 120 gdb -q -batch -nx -iex 'set debuginfod enabled off' -iex 'set auto-solib-add off' -ex 'set breakpoint pending on' -ex 'handle all nostop noprint pass' \
+    -ex 'catch exec' -ex run -ex 'delete' -ex 'catch load ScriptHostBoot' -ex continue -ex 'delete' -ex 'sharedlibrary ScriptHostBoot' \
     -ex "break *(long)&'\$s11HookRuntime12HookedFamilyC7planAllyyF'" -ex 'ignore 3 100000' -ex continue -ex 'info breakpoints' --args "$scripthost" run --state many-$base --patches $base.lua -- ./many 7 59 7
   asked=$(sed -n 's/.*breakpoint already hit \([0-9]*\) time.*/\1/p' asked.out)
   says "$base: the place is found where it is asked" asked.out 'HookedFamilyC7planAllyyF'

@@ -68,7 +68,7 @@ run preset-O runloop busy --preset stalls &
 run queues-O queue busy --patches patches/stalls.lua &
 run main-queue-O mainqueue busy --patches patches/stalls.lua &
 run first-work-O firstwork busy --patches patches/stalls.lua &
-run none-O none busy --stalls 300ms &
+run none-O none sleepy --stalls 300ms &
 wait
 run pool-O pool sleepy --stalls 300ms &
 for how in busy sleepy; do
@@ -178,9 +178,9 @@ ended 'a main thread that waits for signals is left alone' end 0
 
 for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with' 'slow { on = "stalling.stall(_:)" }|needs '\''budget'\''' 'slow { on = "stalling.stal(_:)", budget = "1ms" }|did you mean'; do
   printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua
-  capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- ./stalling none busy
+  capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- ./stalling none sleepy
   says "'${refused%%|*}' is told" refused.err "${refused##*|}"
 done
-capture option "$scripthost" run --stalls 1ms -- ./stalling none busy
+capture option "$scripthost" run --stalls 1ms -- ./stalling none sleepy
 says 'a threshold below what a machine does by itself is refused' option.err 'at least 10ms'
 finish

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Rules as data: what they capture, which calls they record, what is about people, what is refused when they are loaded.
-# TRACK_TICKS: how many events from eight threads (200000).
+# TRACK_TICKS: how many events from eight threads (200000); TRACK_PACED: how many while rules are replaced (40000).
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
-ticks=${TRACK_TICKS:-200000}
+ticks=${TRACK_TICKS:-200000} paced_ticks=${TRACK_PACED:-40000}
 cd "$work"
 unset XDG_RUNTIME_DIR SCRIPTHOST_CONTROL
 
@@ -93,19 +93,21 @@ for level in -Onone -O; do
   check "$level: 900,000 times that a rule fires take $allocations allocations" [ "$allocations" -lt 2000 ]
   check "$level: and $locks locks" [ "$locks" -lt 2000 ]
 
-  # What is wrong is told when the rule is loaded, in one sentence.
-  name='' sentence=''
+  # What is wrong is told when the rule is loaded, in one sentence: each is a patch of its own, and one program loads all of them.
+  rm -rf wrong && mkdir wrong
+  names=() sentences=()
   while IFS= read -r line; do
     case $line in
-      '=== '*) name=${line#=== } ;;
-      '> '*) sentence=${line#> } ;;
-      *)
-        printf 'patch { id = "wrong", api = 1 }\n%s\n' "$line" >wrong.lua
-        capture wrong "$scripthost" run --state state --patches wrong.lua -- ./shop taps 1
-        says "$level: $name" wrong.err "$sentence"
-        ;;
+      '=== '*) names+=("${line#=== }") ;;
+      '> '*) sentences+=("${line#> }") ;;
+      *) printf 'patch { id = "wrong%s", api = 1 }\n%s\n' ${#names[@]} "$line" >wrong/wrong${#names[@]}.lua ;;
     esac
   done <"$here/wrong.lua"
+  capture wrong "$scripthost" run --state state --patches wrong -- ./shop taps 1
+  for each in "${!names[@]}"; do
+    grep -aF "wrong$((each + 1)).lua:" wrong.err >wrong.said || true
+    says "$level: ${names[each]}" wrong.said "${sentences[each]}"
+  done
 
   # None lost, none doubled, from eight threads at once.
   rm -f events.jsonl
@@ -123,7 +125,7 @@ for level in -Onone -O; do
     printf 'patch { id = "ticks", api = 1 }\ntrack "tick" { on = "Shop.tick(_:_:)", fields = { thread = "args.1", number = "args.2", %s = "'"'%s'"'" } }\nmetric "ticks" { on = "Shop.tick(_:_:)", counter = true }\nspan { on = "Shop.tick(_:_:)", name = "tick %s" }\n' $field $text $text >$text.lua
   done
   cp one.lua live/ticks.lua
-  "$scripthost" run --state "live$level" --patches live -- ./shop paced 40000 >live.out 2>live.err &
+  "$scripthost" run --state "live$level" --patches live -- ./shop paced "$paced_ticks" >live.out 2>live.err &
   paced=$! reloads=0
   texts=(one two three)
   while kill -0 $paced 2>/dev/null; do
@@ -132,10 +134,10 @@ for level in -Onone -O; do
   done
   wait $paced || bad "$level: the program ends well while its rule is replaced" "$(tail -n 3 live.err)"
   "$scripthost" events --state "live$level" --kind event --json >live.jsonl
-  python3 "$here/ticks.py" live.jsonl 40000 3 >live.said || true
-  says "$level: none lost, none doubled while the rule was replaced $reloads times" live.said 'right 40000'
+  python3 "$here/ticks.py" live.jsonl "$paced_ticks" 3 >live.said || true
+  says "$level: none lost, none doubled while the rule was replaced $reloads times" live.said "right $paced_ticks"
   check "$level: by another text each time" [ "$reloads" -ge 3 ]
-  check "$level: each call is one of its spans" [ "$("$scripthost" events --state "live$level" --kind span --json | grep -c '"name":"tick [a-z]*"')" -eq 40000 ]
+  check "$level: each call is one of its spans" [ "$("$scripthost" events --state "live$level" --kind span --json | grep -c '"name":"tick [a-z]*"')" -eq "$paced_ticks" ]
   "$scripthost" events --state "live$level" --kind metric --json | grep '"name":"ticks"' >live.metrics || true
   counted=$(python3 -c '
 import json
@@ -144,7 +146,7 @@ for line in open("live.metrics"):
     fields = json.loads(line)["fields"]
     last[fields["start_ns"]] = max(last.get(fields["start_ns"], 0), fields["value"])
 print(int(sum(last.values())))')
-  check "$level: and counted once by the metrics of all of them, $counted" [ "$counted" = 40000 ]
+  check "$level: and counted once by the metrics of all of them, $counted" [ "$counted" = "$paced_ticks" ]
 
   # What was recorded is there after kill -9.
   capture killed "$scripthost" run --state "killed$level" --patches "$here/patches/ticks.lua" -- ./shop killed 20000

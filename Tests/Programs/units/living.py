@@ -6,6 +6,8 @@ from control import *
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 scripthost, server, work = sys.argv[1:4]
+# Most of this waits for a time to pass, in which the threads may rest longer.
+os.environ["SERVER_PAUSE"] = "2000"
 home = os.path.join(work, "living")
 os.makedirs(home)
 

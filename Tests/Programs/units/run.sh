@@ -15,7 +15,8 @@ judged '' python3 "$here/garbage.py" "$scripthost" "$work/server" "$work" "${SCR
 judged '' python3 "$here/living.py" "$scripthost" "$work/server" "$work"
 judged '' python3 "$here/top.py" "$scripthost" "$work/server" "$work"
 judged '' python3 "$here/failing.py" "$scripthost" "$work/server" "$work"
-judged '' python3 "$here/together.py" "$scripthost" "$work/server" "$work"
+# How many calls are to meet in a handler, and how often a rule is replaced.
+judged '' python3 "$here/together.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_MEETINGS:-100}" "${SCRIPTHOST_UNITS_RULES:-400}"
 judged '' python3 "$here/locks.py" "$scripthost" "$work/server" "$work"
 judged '' python3 "$here/policy.py" "$scripthost" "$work/server" "$work"
 finish

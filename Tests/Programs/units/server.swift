@@ -1,4 +1,5 @@
-// A program like a server: four threads call its functions all the time; what they answer is checked as commands on stdin say.
+// A program like a server: four threads call its functions all the time; what they answer is checked as commands on stdin say. After some calls
+// a thread rests for 200 µs, or as many as SERVER_PAUSE says.
 //
 //     expect LOW HIGH   every answer of `answer(_:)` from now on is in LOW..<HIGH
 //     report            prints "calls N wrong M first F thrown T descriptors D"
@@ -64,6 +65,7 @@ public final class Person {
   @inline(never) @_optimize(none) public func greet(_ other: Person) { friend = other }
 }
 
+let pause = getenv("SERVER_PAUSE").flatMap { UInt32(String(cString: $0)) } ?? 200
 let low = Atomic<Int>(.min), high = Atomic<Int>(.max)
 let calls = Atomic<Int>(0), wrong = Atomic<Int>(0), firstWrong = Atomic<Int>(0)
 let sink = Atomic<Int>(0), thrown = Atomic<Int>(0)
@@ -86,7 +88,7 @@ func work() {
     let more = shop.stock(text.utf8.count) ? Int(shop.tax(2)) : 0
     sink.store(more, ordering: .relaxed)
     calls.add(1, ordering: .relaxed)
-    if n % 16 == 0 { usleep(200) }
+    if n % 16 == 0 { usleep(pause) }
   }
 }
 

@@ -1,8 +1,8 @@
-"""together.py SCRIPTHOST SERVER WORK: patches that are in each other's way while four threads call: what on_busy says, and one that is at its end beside one at work."""
+"""together.py SCRIPTHOST SERVER WORK MEETINGS RELOADS: patches that are in each other's way while four threads call: what on_busy says, and one that is at its end beside one at work."""
 import os, subprocess, sys, time
 from control import *
 
-scripthost, server, work = sys.argv[1:4]
+scripthost, server, work, meetings, rules = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
 home = os.path.join(work, "together")
 os.makedirs(home)
 host = Hosted(scripthost, home, [server])
@@ -69,10 +69,10 @@ def reloads(count):
             finish()
 reloads(100)
 before = host.memory()
-reloads(400)
+reloads(rules)
 # The texts alone are 26 kB each time.
 grown = host.memory() - before
-check(f"a rule that is replaced gives its memory back: {grown} kB more after 400 times", grown < 4000)
+check(f"a rule that is replaced gives its memory back: {grown} kB more after {rules} times", grown < 10 * rules)
 control.ask("unload", patch="rule")
 
 # MARK: on_busy
@@ -91,7 +91,7 @@ for name, text, low, high, skips in [
     load("busy", text)
     host.command(f"expect {low} {high}")
     first = hook("busy", "answer(_:)")
-    until(lambda: hook("busy", "answer(_:)")["calls"] > first["calls"] + 60, "calls that meet")
+    until(lambda: hook("busy", "answer(_:)")["calls"] > first["calls"] + meetings, "calls that meet")
     if skips:
         # One waits for 200 ms at most, in which not half of them have their turn.
         host.command("crowd 100")
@@ -108,7 +108,7 @@ host.command("crowd 8")
 top = lambda: control.ask("top", hold_ms=60_000)
 row = lambda answer: [each for each in answer["hooks"] if each["patch"] == "busy"][0]
 first = top()
-until(lambda: row(top())["runs"] > row(first)["runs"] + 100, "runs that are measured")
+until(lambda: row(top())["runs"] > row(first)["runs"] + meetings, "runs that are measured")
 last = top()
 host.command("crowd 0")
 took, waited = (row(last)[name] - row(first)[name] for name in ("time_ns", "waited_ns"))

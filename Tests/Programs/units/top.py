@@ -67,7 +67,7 @@ def totals():
 
 # A question measures until the control thread has looked again, at most a second later.
 begun = totals()
-time.sleep(3)
+time.sleep(2)
 ended = totals()
 check("handlers are measured only while somebody asks", ended[1] - begun[1] < 0.8 * (ended[0] - begun[0]), begun, ended)
 status, out, err = command(host, directory, "top", "--delay", "1ns")

@@ -200,7 +200,7 @@ enum Subject {
     let sources = Place.root + "/Sources/Journal"
     let files = try FileManager.default.contentsOfDirectory(atPath: sources).filter { $0.hasSuffix(".swift") }
     return try compile(
-      ["-O", "-swift-version", "6", "-parse-as-library", "-package-name", "writer", "-enable-upcoming-feature", "InternalImportsByDefault"]
+      ["-O", "-wmo", "-swift-version", "6", "-parse-as-library", "-package-name", "writer", "-enable-upcoming-feature", "InternalImportsByDefault"]
         + files.map { sources + "/" + $0 } + [Place.root + "/Tests/Programs/journal-writer/writer.swift"],
       to: directory + "/writer")
   }
