@@ -107,7 +107,8 @@ enum CompletionScript {
         if let short = option.short { line += " -s \(short)" }
         if let long = option.long { line += " -l \(long)" }
         if option.value != nil { line += " -r" + fishAction(option.completion) }
-        lines.append(line + " -d " + fishQuoted(String(option.help.prefix { $0 != "." && $0 != ";" })))
+        let sentence = option.help.split(separator: ". ")[0].prefix { $0 != ";" }
+        lines.append(line + " -d " + fishQuoted(String(sentence.hasSuffix(".") ? sentence.dropLast() : sentence)))
       }
       let operands = fishAction(firstOperand(command))
       if !operands.isEmpty, case .several(_, _, .words(let words), let rest) = command.operands {

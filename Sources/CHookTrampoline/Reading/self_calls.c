@@ -92,10 +92,11 @@ static bool copy_into_frame(const Reader *r, int from, int to, uint32_t size, ui
 
 /// The number that was loaded into the register; 0 where it is not known.
 static uint32_t loaded_number(const Reader *r, const State *s, int reg) {
-  Instruction i;
-  if (s->values[reg] == 0 || s->values[reg] > r->code->size || !self_decode(r, s->values[reg] - 1, &i)) return 0;
-  bool is_number = i.in.mnemonic == ZYDIS_MNEMONIC_MOV && i.op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-  return is_number && i.op[1].imm.value.u < UINT32_MAX ? (uint32_t)i.op[1].imm.value.u : 0;
+  if (s->values[reg] == 0 || s->values[reg] > r->code->size) return 0;
+  const Instruction *i = self_decode(r, s->values[reg] - 1);
+  if (!i) return 0;
+  bool is_number = i->in.mnemonic == ZYDIS_MNEMONIC_MOV && i->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  return is_number && i->op[1].imm.value.u < UINT32_MAX ? (uint32_t)i->op[1].imm.value.u : 0;
 }
 
 /// Bits are copied: where they are not followed, they may be given up as often as there are references.

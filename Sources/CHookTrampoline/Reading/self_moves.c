@@ -22,10 +22,10 @@ static bool is_at_address(const State *s, const ZydisDecodedOperand *op) {
 /// The memory is a field whose place the metadata says, a word of 32 bits: what every value has at the same place lies before all such fields.
 static bool is_generic_field(const Reader *r, const State *s, const ZydisDecodedOperand *op) {
   int index = number_of(op->mem.index);
-  Instruction i;
   if (index < 0 || op->mem.scale != 1 || op->mem.disp.value != 0 || !is_exact(s, number_of(op->mem.base))) return false;
-  if (s->values[index] == 0 || s->values[index] > r->code->size || !self_decode(r, s->values[index] - 1, &i)) return false;
-  return i.in.mnemonic == ZYDIS_MNEMONIC_MOVSXD && i.op[1].type == ZYDIS_OPERAND_TYPE_MEMORY;
+  if (s->values[index] == 0 || s->values[index] > r->code->size) return false;
+  const Instruction *i = self_decode(r, s->values[index] - 1);
+  return i && i->in.mnemonic == ZYDIS_MNEMONIC_MOVSXD && i->op[1].type == ZYDIS_OPERAND_TYPE_MEMORY;
 }
 
 /// What the eight bytes so far behind the memory that the operand names hold.

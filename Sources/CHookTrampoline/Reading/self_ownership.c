@@ -16,6 +16,7 @@ typedef struct Joined {
 
 typedef struct Walk {
   Reader reader;
+  DecodedCode decoded;
   Joined *states;        // by offset of the instruction
   uint32_t *queue;
   uint32_t queued;
@@ -204,18 +205,18 @@ static void find_shown(Walk *w) {
   for (uint64_t offset = 0; offset < w->reader.code->size; offset++) {
     if (!w->states[offset].is_reached) continue;
     const State *s = &w->states[offset].state;
-    Instruction i;
-    if (!self_decode(&w->reader, offset, &i)) continue;
-    ZydisInstructionCategory kind = i.in.meta.category;
+    const Instruction *i = self_decode(&w->reader, offset);
+    if (!i) continue;
+    ZydisInstructionCategory kind = i->in.meta.category;
     bool leaves = kind == ZYDIS_CATEGORY_CALL || kind == ZYDIS_CATEGORY_COND_BR || kind == ZYDIS_CATEGORY_UNCOND_BR;
-    HKTCalleeKind called = kind == ZYDIS_CATEGORY_CALL ? self_callee(&w->reader, offset, &i).kind : HKT_CALLEE_UNKNOWN;
+    HKTCalleeKind called = kind == ZYDIS_CATEGORY_CALL ? self_callee(&w->reader, offset, i).kind : HKT_CALLEE_UNKNOWN;
     bool clears = called == HKT_CALLEE_CLEARS || called == HKT_CALLEE_COPIES_BITS;
     if (leaves && !clears && offset < w->reader.prologue) w->reader.prologue = offset;
-    follow_passages(w, &on, offset, &i);
-    int64_t place = shown_place(&i, s);
-    bool is_computed = i.in.mnemonic == ZYDIS_MNEMONIC_LEA && place < 0 && place != NO_OFFSET;
-    if (is_computed && self_is_register(&i.op[0], ZYDIS_REGISTER_RDI)) { on.first = place; on.computed[0] = offset; }
-    else if (is_computed && self_is_register(&i.op[0], ZYDIS_REGISTER_RSI)) { on.second = place; on.computed[1] = offset; }
+    follow_passages(w, &on, offset, i);
+    int64_t place = shown_place(i, s);
+    bool is_computed = i->in.mnemonic == ZYDIS_MNEMONIC_LEA && place < 0 && place != NO_OFFSET;
+    if (is_computed && self_is_register(&i->op[0], ZYDIS_REGISTER_RDI)) { on.first = place; on.computed[0] = offset; }
+    else if (is_computed && self_is_register(&i->op[0], ZYDIS_REGISTER_RSI)) { on.second = place; on.computed[1] = offset; }
     else show(w, place, 0);
   }
   show(w, on.first, 0);
@@ -358,13 +359,15 @@ static HKTOwnership joined_ownership(const Walk *w) {
 /// Prepares the walk and follows all paths; false where the code is not to be read.
 static bool begin(Walk *w, const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTOwnershipHost *host) {
   *w = (Walk){.reader = {.code = code, .host = host, .results = results, .word = self.is_address ? self.word : HKT_NO_WORD,
-                      .is_certain = self.is_certain, .before = self.before, .decoder = hkt_decoder()}, .is_understood = true};
+                      .is_certain = self.is_certain, .before = self.before, .decoder = hkt_decoder(), .decoded = &w->decoded},
+                     .is_understood = true};
   // What else is called on an address may be consuming as well: of that nothing is taken for granted.
   w->reader.is_strict = self.is_address || (host && host->is_of_protocol);
   if (code->size == 0 || code->size > LARGEST) return false;
   w->states = calloc(code->size, sizeof *w->states);
   w->queue = malloc(code->size * sizeof *w->queue);
-  if (!w->states || !w->queue) return false;
+  w->decoded.at = calloc(code->size, sizeof *w->decoded.at);
+  if (!w->states || !w->queue || !w->decoded.at) return false;
   // First for the stack pointer's ways, which tell the addresses that are taken.
   walk_all(w, self);
   find_shown(w);
@@ -372,10 +375,24 @@ static bool begin(Walk *w, const HKTCode *code, HKTSelf self, HKTOwnedResults re
   return true;
 }
 
-/// Frees what a walk holds.
-static void end(Walk *w) {
+/// Frees what the walk holds, but for the instructions, which its reader needs.
+static void end_walk(Walk *w) {
   free(w->states);
   free(w->queue);
+}
+
+static void end_decoded(DecodedCode *decoded) {
+  free(decoded->at);
+  for (Instructions *each = decoded->newest, *before; each; each = before) {
+    before = each->before;
+    free(each);
+  }
+}
+
+/// Frees all of it.
+static void end(Walk *w) {
+  end_walk(w);
+  end_decoded(&w->decoded);
 }
 
 /// The 8-byte words that the code takes out of the value at self's address.
@@ -383,10 +400,20 @@ static uint64_t words_of(const Walk *w) {
   uint64_t words = 0;
   for (uint64_t offset = 0; offset < w->reader.code->size; offset++) {
     if (!w->states[offset].is_reached) continue;
-    Instruction i;
-    if (self_decode(&w->reader, offset, &i)) words |= self_words_read(&i, &w->states[offset].state);
+    const Instruction *i = self_decode(&w->reader, offset);
+    if (i) words |= self_words_read(i, &w->states[offset].state);
   }
   return words;
+}
+
+/// What the paths say one by one, where all together leave it open.
+static HKTOwnership found_by_paths(Reader *reader, HKTSelf self, HKTOwnership joined) {
+  HKTOwnership found = joined == HKT_OWNERSHIP_UNKNOWN ? read_paths(reader, self, true) : HKT_OWNERSHIP_UNKNOWN;
+  if (found == HKT_OWNERSHIP_UNKNOWN && self.is_certain) {
+    reader->is_strict = true;
+    found = read_paths(reader, self, false);
+  }
+  return found == HKT_OWNERSHIP_UNKNOWN ? joined : found;
 }
 
 HKTOwnership hkt_read_ownership(
@@ -395,16 +422,16 @@ HKTOwnership hkt_read_ownership(
   Walk w;
   bool is_read = begin(&w, code, self, results, host);
   if (words) *words = is_read ? words_of(&w) : UINT64_MAX;
-  end(&w);
-  if (!is_read) return HKT_OWNERSHIP_UNREAD;
-  HKTOwnership joined = joined_ownership(&w);
-  if (joined == HKT_OWNERSHIP_KEPT || joined == HKT_OWNERSHIP_CONSUMED) return joined;
-  HKTOwnership found = joined == HKT_OWNERSHIP_UNKNOWN ? read_paths(&w.reader, self, true) : HKT_OWNERSHIP_UNKNOWN;
-  if (found == HKT_OWNERSHIP_UNKNOWN && self.is_certain) {
-    w.reader.is_strict = true;
-    found = read_paths(&w.reader, self, false);
+  HKTOwnership found = HKT_OWNERSHIP_UNREAD;
+  if (is_read) {
+    found = joined_ownership(&w);
+    end_walk(&w);
+    if (found != HKT_OWNERSHIP_KEPT && found != HKT_OWNERSHIP_CONSUMED) found = found_by_paths(&w.reader, self, found);
+  } else {
+    end_walk(&w);
   }
-  return found == HKT_OWNERSHIP_UNKNOWN ? joined : found;
+  end_decoded(&w.decoded);
+  return found;
 }
 
 void hkt_find_telling(
@@ -414,14 +441,14 @@ void hkt_find_telling(
   Walk w;
   bool is_read = begin(&w, code, self, results, host);
   for (uint64_t offset = 0; is_read && offset < code->size; offset++) {
-    Instruction i;
     const State *s = &w.states[offset].state;
-    if (!w.states[offset].is_reached || !self_decode(&w.reader, offset, &i)) continue;
-    if (i.in.meta.category != ZYDIS_CATEGORY_CALL && i.in.meta.category != ZYDIS_CATEGORY_UNCOND_BR) continue;
-    HKTCalleeKind kind = self_callee(&w.reader, offset, &i).kind;
+    const Instruction *i = w.states[offset].is_reached ? self_decode(&w.reader, offset) : NULL;
+    if (!i) continue;
+    if (i->in.meta.category != ZYDIS_CATEGORY_CALL && i->in.meta.category != ZYDIS_CATEGORY_UNCOND_BR) continue;
+    HKTCalleeKind kind = self_callee(&w.reader, offset, i).kind;
     HKTTellingCall call = {.offset = offset, .places = s->registers & SELF_ARGUMENTS};
-    bool is_method = self_method(&i, s, &call.method);
-    if (!is_method) call.target = self_target(&w.reader, offset, &i);
+    bool is_method = self_method(i, s, &call.method);
+    if (!is_method) call.target = self_target(&w.reader, offset, i);
     if (is_method || kind == HKT_CALLEE_COPIES_WORDS || kind == HKT_CALLEE_ENDS_WORDS) found(context, call);
   }
   end(&w);
@@ -433,10 +460,10 @@ bool hkt_returns_argument(const HKTCode *code, HKTPlaces place) {
   for (uint64_t offset = 0; is_returned && offset < code->size; offset++) {
     if (!w.states[offset].is_reached) continue;
     State s = w.states[offset].state;
-    Instruction i;
+    const Instruction *i = self_decode(&w.reader, offset);
     // A function that ends with a jump returns what another one says.
     if (self_step(&w.reader, offset, &s).returns)
-      is_returned = self_decode(&w.reader, offset, &i) && i.in.meta.category == ZYDIS_CATEGORY_RET &&
+      is_returned = i && i->in.meta.category == ZYDIS_CATEGORY_RET &&
                     w.states[offset].state.registers & 1;
   }
   end(&w);
@@ -451,15 +478,15 @@ HKTDoubt hkt_find_doubt(const HKTCode *code, HKTSelf self, HKTOwnedResults resul
     if (!w.states[offset].is_reached) continue;
     State s = w.states[offset].state;
     int least = s.least, doubt = s.most - s.least;
-    Instruction i;
     Step step = self_step(&w.reader, offset, &s);
     if ((s.least >= least || s.most - s.least <= doubt) && !step.is_unknown) continue;
-    if (!self_decode(&w.reader, offset, &i)) continue;
-    bool branches = i.in.meta.category == ZYDIS_CATEGORY_CALL || i.in.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
-    bool is_direct = branches && i.op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-    uint64_t target = is_direct ? code->address + offset + i.in.length + (uint64_t)i.op[0].imm.value.s : 0;
+    const Instruction *i = self_decode(&w.reader, offset);
+    if (!i) continue;
+    bool branches = i->in.meta.category == ZYDIS_CATEGORY_CALL || i->in.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+    bool is_direct = branches && i->op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    uint64_t target = is_direct ? code->address + offset + i->in.length + (uint64_t)i->op[0].imm.value.s : 0;
     found = (HKTDoubt){.offset = offset, .target = target, .is_found = true, .calls = branches,
-                       .name = ZydisMnemonicGetString(i.in.mnemonic)};
+                       .name = ZydisMnemonicGetString(i->in.mnemonic)};
   }
   end(&w);
   return found;

@@ -1,7 +1,20 @@
 #include "self_holds.h"
 
-bool self_decode(const Reader *r, uint64_t offset, Instruction *i) {
-  return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&r->decoder, r->code->bytes + offset, r->code->size - offset, &i->in, i->op));
+const Instruction *self_decode(const Reader *r, uint64_t offset) {
+  const Instruction **known = &r->decoded->at[offset];
+  if (*known) return *known;
+  Instructions *newest = r->decoded->newest;
+  if (!newest || newest->count == sizeof newest->list / sizeof *newest->list) {
+    newest = malloc(sizeof *newest);
+    if (!newest) return NULL;
+    newest->before = r->decoded->newest;
+    newest->count = 0;
+    r->decoded->newest = newest;
+  }
+  Instruction *i = &newest->list[newest->count];
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&r->decoder, r->code->bytes + offset, r->code->size - offset, &i->in, i->op))) return NULL;
+  newest->count++;
+  return *known = i;
 }
 
 /// Behind a call that never returns comes another function.
@@ -21,13 +34,14 @@ static ErrorState error_after(const State *s, ZydisMnemonic jump, ZydisMnemonic 
 static uint64_t table_of(const Reader *r, const Instruction *i, const State *s) {
   int to = i->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(i->op[0].reg.value) : -1;
   if (to < 0 || s->values[to] == 0 || s->values[to] > r->code->size) return 0;
-  Instruction sum, address;
-  if (!self_decode(r, s->values[to] - 1, &sum) || sum.in.mnemonic != ZYDIS_MNEMONIC_ADD || sum.op[1].type != ZYDIS_OPERAND_TYPE_REGISTER) return 0;
-  int table = number_of(sum.op[1].reg.value);
+  const Instruction *sum = self_decode(r, s->values[to] - 1);
+  if (!sum || sum->in.mnemonic != ZYDIS_MNEMONIC_ADD || sum->op[1].type != ZYDIS_OPERAND_TYPE_REGISTER) return 0;
+  int table = number_of(sum->op[1].reg.value);
   if (table < 0 || table == to || s->values[table] == 0 || s->values[table] > r->code->size) return 0;
   uint64_t at = s->values[table] - 1;
-  if (!self_decode(r, at, &address) || address.in.mnemonic != ZYDIS_MNEMONIC_LEA || address.op[1].mem.base != ZYDIS_REGISTER_RIP) return 0;
-  return r->code->address + at + address.in.length + (uint64_t)address.op[1].mem.disp.value;
+  const Instruction *address = self_decode(r, at);
+  if (!address || address->in.mnemonic != ZYDIS_MNEMONIC_LEA || address->op[1].mem.base != ZYDIS_REGISTER_RIP) return 0;
+  return r->code->address + at + address->in.length + (uint64_t)address->op[1].mem.disp.value;
 }
 
 bool self_table_entry(const Reader *r, uint64_t table, uint32_t number, uint64_t *offset) {
@@ -73,21 +87,21 @@ static Step branch(const Reader *r, const Instruction *i, uint64_t offset, State
 
 Step self_step(const Reader *r, uint64_t offset, State *s) {
   Step step = {0};
-  Instruction i;
-  if (!self_decode(r, offset, &i)) return (Step){.is_unknown = true};
-  switch (i.in.meta.category) {
-    case ZYDIS_CATEGORY_CALL: case ZYDIS_CATEGORY_COND_BR: case ZYDIS_CATEGORY_UNCOND_BR: return branch(r, &i, offset, s);
+  const Instruction *i = self_decode(r, offset);
+  if (!i) return (Step){.is_unknown = true};
+  switch (i->in.meta.category) {
+    case ZYDIS_CATEGORY_CALL: case ZYDIS_CATEGORY_COND_BR: case ZYDIS_CATEGORY_UNCOND_BR: return branch(r, i, offset, s);
     case ZYDIS_CATEGORY_RET: self_give_results(r, s); return (Step){.returns = true};
     default: break;
   }
-  switch (i.in.mnemonic) {
+  switch (i->in.mnemonic) {
     case ZYDIS_MNEMONIC_UD2: case ZYDIS_MNEMONIC_INT3: case ZYDIS_MNEMONIC_HLT: return step;
     default: break;
   }
-  if (i.in.mnemonic != ZYDIS_MNEMONIC_MOV && i.in.mnemonic != ZYDIS_MNEMONIC_LEA)
-    s->tests_error = i.in.mnemonic == ZYDIS_MNEMONIC_TEST && self_is_register(&i.op[0], ZYDIS_REGISTER_R12) &&
-                     self_is_register(&i.op[1], ZYDIS_REGISTER_R12);
-  self_move(r, &i, offset, s);
-  go_on(r, offset + i.in.length, UNKNOWN_ERROR, &step);
+  if (i->in.mnemonic != ZYDIS_MNEMONIC_MOV && i->in.mnemonic != ZYDIS_MNEMONIC_LEA)
+    s->tests_error = i->in.mnemonic == ZYDIS_MNEMONIC_TEST && self_is_register(&i->op[0], ZYDIS_REGISTER_R12) &&
+                     self_is_register(&i->op[1], ZYDIS_REGISTER_R12);
+  self_move(r, i, offset, s);
+  go_on(r, offset + i->in.length, UNKNOWN_ERROR, &step);
   return step;
 }

@@ -60,6 +60,18 @@ typedef struct Instruction {
   ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 } Instruction;
 
+/// Instructions that were decoded: a reading comes to each of them several times.
+typedef struct Instructions {
+  struct Instructions *before;
+  uint32_t count;
+  Instruction list[64];
+} Instructions;
+
+typedef struct DecodedCode {
+  const Instruction **at;   // by offset; NULL: not decoded yet
+  Instructions *newest;
+} DecodedCode;
+
 /// A call that copies a value into the own frame, to a place that nobody else is shown.
 typedef struct FrameCopy {
   uint64_t call;         // its offset
@@ -73,6 +85,7 @@ typedef struct Reader {
   const HKTOwnershipHost *host;
   HKTOwnedResults results;
   ZydisDecoder decoder;
+  DecodedCode *decoded;
   uint32_t before;       // words of self that may come before the one that is followed
   Slots shown;           // own stack slots whose addresses are taken, and those where a self that lies there has the word
   Slots near;            // and those that may be parts of a value that has self in it
@@ -97,8 +110,8 @@ typedef struct Step {
   bool is_unknown;       // and to places that cannot be known
 } Step;
 
-/// False when there is no instruction at `offset`.
-bool self_decode(const Reader *r, uint64_t offset, Instruction *i);
+/// The instruction at `offset`, which lasts as long as the reader; NULL when there is none, or no memory for it.
+const Instruction *self_decode(const Reader *r, uint64_t offset);
 /// Those of integers.
 extern const HKTPlaces SELF_ARGUMENTS;
 /// Where a call or jump at `offset` leads; 0: where a register or a word says.

@@ -154,8 +154,9 @@ final class ReplChild {
   /// Lets the program go, or ends it, and waits for it; answers the status of waitpid.
   func end(kill isKilled: Bool) -> Int32 {
     Interrupter.forward(to: process)
-    go()
+    // One that is held has done nothing when the signal ends it; one that ignores the signal runs on.
     if isKilled, !hasEnded { kill(process, SIGTERM) }
+    go()
     while ended == nil {
       output?.show()
       var status: Int32 = 0

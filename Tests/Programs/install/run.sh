@@ -29,6 +29,11 @@ check 'zsh: no mistake of syntax' zsh -n "$zsh/_scripthost"
 check 'fish: no mistake of syntax' fish --no-execute "$fish"
 capture bash bash --norc -c '. "$1"; COMP_WORDS=(scripthost pa) COMP_CWORD=1 COMP_LINE="scripthost pa" COMP_POINT=13; $(complete -p scripthost | sed "s/.*-F \([^ ]*\).*/\1/") scripthost pa scripthost; printf "%s\n" "${COMPREPLY[@]}"' - "$bash"
 check 'bash completes a command' grep -qx 'patch *' bash.out
+# completes WORD…: what bash makes of the last word.
+completes() { bash --norc -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _scripthost; printf "%s\n" "${COMPREPLY[@]}"' "$bash" "$@"; }
+same 'bash completes the page that is asked for' <(echo patch) <(completes scripthost help patc)
+same 'bash completes a preset' <(echo nio.http) <(completes scripthost run --preset nio.h)
+same 'bash completes the number of a hosted process' <("$scripthost" ps --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p') <(PATH=$work/there/bin:$PATH completes scripthost attach '')
 # What compinit makes of the directory; and what the function hands on, in the place of the line editor.
 capture zsh zsh -fc 'fpath=($1 $fpath); autoload -Uz compinit && compinit -D -u; print -r -- ${_comps[scripthost]}; _describe() { print -rl -- ${(P)@[-1]}; }; _files() { :; }; words=(scripthost pa) CURRENT=2; _scripthost' - "$work/$zsh"
 check 'zsh: compinit finds it by its first line' grep -qx _scripthost zsh.out
