@@ -45,7 +45,9 @@ says 'a sleep is woken, and its handler stopped' run.err 'sleeps.lua:2: stopped:
 printf 'patch { id = "reads" }\n%s swift.call("Swift.readLine(strippingNewline:)", true) end)\n' "$around" >reads.lua
 mkfifo input
 exec 4<>input
-timeout 20 "$scripthost" run --state state --patches reads.lua -- ./held <input >run.out 2>run.err &
+# That of the run before says the same.
+: >run.err
+timeout 20 "$scripthost" run --state state --patches reads.lua -- ./held <input >run.out 2>>run.err &
 pid=$!
 while kill -0 $pid 2>/dev/null && ! grep -qs 'has not returned' run.err; do sleep 0.05; done
 kill $pid 2>/dev/null || true

@@ -33,7 +33,13 @@ check 'bash completes a command' grep -qx 'patch *' bash.out
 completes() { bash --norc -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _scripthost; printf "%s\n" "${COMPREPLY[@]}"' "$bash" "$@"; }
 same 'bash completes the page that is asked for' <(echo patch) <(completes scripthost help patc)
 same 'bash completes a preset' <(echo nio.http) <(completes scripthost run --preset nio.h)
-same 'bash completes the number of a hosted process' <("$scripthost" ps --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p') <(PATH=$work/there/bin:$PATH completes scripthost attach '')
+mkfifo waits
+"$scripthost" run -- swift-format <waits >/dev/null 2>&1 &
+exec 5>waits
+for ((round = 0; round < 200; round++)); do "$scripthost" ps --json 2>/dev/null | grep -q pid && break; sleep 0.1; done
+same 'bash completes the number of a hosted process' <(echo $!) <(PATH=$work/there/bin:$PATH completes scripthost attach '')
+exec 5>&-
+wait $!
 # What compinit makes of the directory; and what the function hands on, in the place of the line editor.
 capture zsh zsh -fc 'fpath=($1 $fpath); autoload -Uz compinit && compinit -D -u; print -r -- ${_comps[scripthost]}; _describe() { print -rl -- ${(P)@[-1]}; }; _files() { :; }; words=(scripthost pa) CURRENT=2; _scripthost' - "$work/$zsh"
 check 'zsh: compinit finds it by its first line' grep -qx _scripthost zsh.out
