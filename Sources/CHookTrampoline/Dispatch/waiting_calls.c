@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,10 +27,23 @@ static _Atomic(HKTWaiting *) all;
 static __thread HKTWaiting *own __attribute__((tls_model("initial-exec")));
 static _Atomic int signal_number;
 
+/// What is known of a thread's reading of standard input, which a signal of ours interrupted.
+typedef struct Record {
+  HKTWaiting waiting;
+  /// The watcher has interrupted it in this call; before that the stream had an error of its own.
+  _Atomic bool was_interrupted, had_error;
+  /// It has not come back since: see `on_wake`.
+  _Atomic bool repeats;
+} Record;
+
+/// All records come from `make`.
+static Record *record_of(HKTWaiting *w) { return (Record *)w; }
+
 /// A record for this thread, entered for all to see and never freed; NULL when memory runs out.
 static HKTWaiting *make(void) {
-  HKTWaiting *w = calloc(1, sizeof *w);
-  if (!w) return NULL;
+  Record *record = calloc(1, sizeof *record);
+  if (!record) return NULL;
+  HKTWaiting *w = &record->waiting;
   w->thread = (int32_t)syscall(SYS_gettid);
   HKTWaiting *head = atomic_load(&all);
   do w->next = head; while (!atomic_compare_exchange_weak(&all, &head, w));
@@ -42,7 +56,17 @@ HKTWaiting *hkt_waiting_first(void) { return atomic_load(&all); }
 
 void hkt_waiting_begin(HKTWaiting *w) { atomic_store_explicit(&w->state, INSIDE, memory_order_release); }
 
-void hkt_waiting_end(HKTWaiting *w) {
+/// The stream's error is ours: what the program reads next goes on where it would have.
+static void forget_error(Record *record) {
+  if (!atomic_exchange(&record->was_interrupted, false)) return;
+  atomic_store(&record->repeats, false);
+  // Where another thread has the stream, that one is reading, and meets no error.
+  if (atomic_load(&record->had_error) || ftrylockfile(stdin) != 0) return;
+  stdin->_flags &= ~_IO_ERR_SEEN;
+  funlockfile(stdin);
+}
+
+static void leave(HKTWaiting *w) {
   // A signal that never comes (the thread has begun to block it) is not waited for.
   for (int turn = 0; turn < 1000000 && atomic_load_explicit(&w->state, memory_order_relaxed) != OUTSIDE; turn++) {
     uint32_t inside = INSIDE;
@@ -50,6 +74,11 @@ void hkt_waiting_end(HKTWaiting *w) {
     sched_yield();
   }
   atomic_store(&w->state, OUTSIDE);
+}
+
+void hkt_waiting_end(HKTWaiting *w) {
+  leave(w);
+  forget_error(record_of(w));
 }
 
 bool hkt_waiting_look(HKTWaiting *w) {
@@ -60,11 +89,16 @@ void hkt_waiting_looked(HKTWaiting *w) { atomic_store(&w->state, INSIDE); }
 
 // MARK: Waking
 
-/// Without SA_RESTART the system call it interrupts fails with EINTR; that is all it is for.
+/// Without SA_RESTART the system call it interrupts fails with EINTR; that is what it is for.
+///
+/// Swift's `readLine` reads again for as long as the error is EINTR, and the C library answers with the stream's error from then on without
+/// asking for a byte: it would never return, whatever comes. Another error ends it.
 static void on_wake(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)context;
   HKTWaiting *w = info->si_code == SI_QUEUE && info->si_pid == getpid() ? info->si_value.sival_ptr : NULL;
-  if (w && w->thread == (int32_t)syscall(SYS_gettid)) atomic_store(&w->state, INSIDE);
+  if (!w || w->thread != (int32_t)syscall(SYS_gettid)) return;
+  if (atomic_load(&record_of(w)->repeats) && errno == EINTR) errno = EIO;
+  atomic_store(&w->state, INSIDE);
 }
 
 static int waking_signal(void) {
@@ -80,32 +114,50 @@ static int waking_signal(void) {
   return 0;
 }
 
-/// What the thread sleeps in may be ended early: it waits for time to pass, or for its standard input.
-static bool may_wake(int32_t thread, int signal) {
+/// What may end early when a signal comes: the thread waits for time to pass or for its standard input, or it runs. Anything else may not.
+typedef enum Waits { WAITS_OTHERWISE, WAITS_FOR_TIME, WAITS_FOR_INPUT, RUNS } Waits;
+
+static Waits waits_for(int32_t thread) {
   char path[64], text[256];
   snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  if (fd < 0) return WAITS_OTHERWISE;
   ssize_t n = read(fd, text, sizeof text - 1);
   close(fd);
-  if (n <= 0) return false;
+  if (n <= 0) return WAITS_OTHERWISE;
   text[n] = 0;
   char *end;
   long number = strtol(text, &end, 10);
-  if (end == text) return false;
-  // One that it blocks would come when it is allowed again: maybe never, and the thread would wait for it.
-  HKTThreadStatus status;
-  if (!hkt_thread_status(thread, &status) || (status.blocked >> (signal - 1) & 1)) return false;
+  if (end == text) return strncmp(text, "running", 7) == 0 ? RUNS : WAITS_OTHERWISE;
   switch (number) {
-    case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_pause: return true;
-    case SYS_read: return strtoull(end, NULL, 16) == STDIN_FILENO;
-    default: return false;
+    case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_pause: return WAITS_FOR_TIME;
+    case SYS_read: return strtoull(end, NULL, 16) == STDIN_FILENO ? WAITS_FOR_INPUT : WAITS_OTHERWISE;
+    default: return WAITS_OTHERWISE;
   }
+}
+
+/// A signal that the thread blocks would come when it is allowed again: maybe never, and the thread would wait for it.
+static bool is_blocked(int32_t thread, int signal) {
+  HKTThreadStatus status;
+  return !hkt_thread_status(thread, &status) || (status.blocked >> (signal - 1) & 1);
+}
+
+static bool may_wake(Record *record, int signal) {
+  int32_t thread = record->waiting.thread;
+  Waits waits = waits_for(thread);
+  bool repeats = waits == RUNS && atomic_load(&record->was_interrupted) && ferror_unlocked(stdin);
+  if (waits == WAITS_OTHERWISE || (waits == RUNS && !repeats) || is_blocked(thread, signal)) return false;
+  if (waits == WAITS_FOR_INPUT && !atomic_load(&record->was_interrupted)) {
+    atomic_store(&record->had_error, ferror_unlocked(stdin) != 0);
+    atomic_store(&record->was_interrupted, true);
+  }
+  atomic_store(&record->repeats, repeats);
+  return true;
 }
 
 bool hkt_waiting_wake(HKTWaiting *w) {
   int signal = waking_signal();
-  if (!signal || !may_wake(w->thread, signal)) return false;
+  if (!signal || !may_wake(record_of(w), signal)) return false;
   siginfo_t info = {.si_signo = signal, .si_code = SI_QUEUE};
   info.si_pid = getpid();
   info.si_uid = getuid();

@@ -49,6 +49,7 @@ case "many_times":
 case "each":
   let many = Many()
   print("each", (0..<40).reduce(0) { $0 &+ [many.m0, many.m1, many.m2, many.m3, many.m4, many.m5, many.m6, many.m7][$1 % 8]() })
+case "asks": print("work", service.work(1), readLine() ?? "nothing", readLine() ?? "nothing")
 case "often": print("often", (0..<5_000).reduce(0) { $0 &+ service.work($1) })
 default: print("work", service.work(1))
 }

@@ -45,15 +45,16 @@ says 'a sleep is woken, and its handler stopped' run.err 'sleeps.lua:2: stopped:
 printf 'patch { id = "reads" }\n%s swift.call("Swift.readLine(strippingNewline:)", true) end)\n' "$around" >reads.lua
 mkfifo input
 exec 4<>input
-# That of the run before says the same.
-: >run.err
-timeout 20 "$scripthost" run --state state --patches reads.lua -- ./held <input >run.out 2>>run.err &
+timeout 30 "$scripthost" run --state state --patches reads.lua -- ./held asks <input >run.out 2>reads.err &
 pid=$!
-while kill -0 $pid 2>/dev/null && ! grep -qs 'has not returned' run.err; do sleep 0.05; done
-kill $pid 2>/dev/null || true
+for ((round = 0; round < 200; round++)); do grep -qs 'is switched off' reads.err && break; sleep 0.1; done
+# It has gone on without the handler when these come.
+printf 'one\ntwo\n' >&4
 wait $pid || true
 exec 4>&-
-says 'reading from a terminal is told' run.err "'Swift.readLine(strippingNewline:)' has not returned for 2 s"
+says 'reading from a terminal is told' reads.err "'Swift.readLine(strippingNewline:)' has not returned for 2 s"
+says 'the wait ends, and its handler is stopped' reads.err 'reads.lua:2: stopped: waited longer than 2000 ms'
+same 'what is written then is for the program' <(echo 'work 8 one two') run.out
 
 # The functions of Foundation that only wait, or end the thread.
 swiftc -swift-version 5 -O -module-name Far "$here/far.swift" -o "$work/far"
