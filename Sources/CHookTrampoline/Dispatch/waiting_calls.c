@@ -56,9 +56,11 @@ HKTWaiting *hkt_waiting_first(void) { return atomic_load(&all); }
 
 void hkt_waiting_begin(HKTWaiting *w) { atomic_store_explicit(&w->state, INSIDE, memory_order_release); }
 
-/// The stream's error is ours: what the program reads next goes on where it would have.
+/// The stream's error is ours: what the program reads next goes on where it would have. Nobody else has the record any more.
 static void forget_error(Record *record) {
-  if (!atomic_exchange(&record->was_interrupted, false)) return;
+  // Each call of a script comes by here.
+  if (__builtin_expect(!atomic_load_explicit(&record->was_interrupted, memory_order_relaxed), 1)) return;
+  atomic_store(&record->was_interrupted, false);
   atomic_store(&record->repeats, false);
   // Where another thread has the stream, that one is reading, and meets no error.
   if (atomic_load(&record->had_error) || ftrylockfile(stdin) != 0) return;

@@ -44,8 +44,8 @@ void hkt_waiting_end(HKTWaiting *waiting);
 /// For the watcher: keeps the thread in its call. False: it is in none.
 bool hkt_waiting_look(HKTWaiting *waiting);
 void hkt_waiting_looked(HKTWaiting *waiting);
-/// Has what the thread sleeps in end early, with EINTR, where that is a wait for time or for its standard input. True: the thread may leave its
-/// call then, and the record is not looked at any more. With the record looked at.
+/// Has what the thread sleeps in end early, with EINTR, where that is a wait for time or for its standard input, or with EIO where it only reads
+/// again since. True: the thread may leave its call then, and the record is not looked at any more. With the record looked at.
 bool hkt_waiting_wake(HKTWaiting *waiting);
 
 #endif
