@@ -68,7 +68,7 @@ run preset-O runloop busy --preset stalls &
 run queues-O queue busy --patches patches/stalls.lua &
 run main-queue-O mainqueue busy --patches patches/stalls.lua &
 run first-work-O firstwork busy --patches patches/stalls.lua &
-run none-O none sleepy --stalls 300ms &
+run none-O none busy --stalls 300ms &
 wait
 run pool-O pool sleepy --stalls 300ms &
 for how in busy sleepy; do
