@@ -217,7 +217,7 @@ package struct HandlerChanges {
       if let kept = KeptSelf(view.call, plan) { made().keptSelf = kept }
     } else {
       // What the caller left on the stack an async function takes apart when it leaves the thread.
-      guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError,
+      guard plan.canRunAgain(leavesSelf: { view.selfAfterCall($0) == .left }), !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError,
         (known?.held.count ?? 0) == owned.count
       else { throw .runsOnce }
       known?.keptSelf?.retainAgain()

@@ -72,11 +72,11 @@ final class HookedBody: @unchecked Sendable {
     HostTime.begin()
     defer { HostTime.end() }
     var found = SelfAfterCall.unknown
-    if case .value(let value) = family.image.selfPlan(of: body, by: plan) {
+    if case .value(let value) = family.image.selfPlan(of: body, by: plan, presuming: false) {
       switch value.access {
       case .borrowed, .inPlace: found = .left
       case .owned: found = .gone
-      case .unknown: break
+      case .unknown: if body.declaration.kind == .getter, value.info?.metadata.isCopyable != false { found = .presumed }
       }
     }
     selfAfterCall.store(found.rawValue, ordering: .relaxed)
@@ -288,14 +288,18 @@ final class HookedFamily {
   private func plan(_ body: HookedBody) { body.give(image.plan(of: body.body, in: family, guardedBy: body.thunk)) }
 }
 
-/// What has become of the struct or enum that a method ran on.
+/// What has become of the struct or enum that a method or a getter ran on.
 package enum SelfAfterCall: UInt8 {
   /// It is as the method left it.
   case left = 1
+  /// As `left`, of a getter whose code does not tell: all but those few that are declared `consuming get` leave it.
+  case presumed
   /// The method used it up.
   case gone
   /// One of the two.
   case unknown
+
+  package var isThere: Bool { self == .left || self == .presumed }
 }
 
 extension CallView {

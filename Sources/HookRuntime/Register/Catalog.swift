@@ -276,11 +276,11 @@ package final class ImageCatalog: @unchecked Sendable {
   }
 
   /// The self of a struct's or enum's method, with what its code says of a copy's end.
-  package func selfPlan(of body: Body, by plan: CallPlan) -> SelfPlan {
+  /// - Parameter presuming: a getter whose code does not tell keeps self, as all but those few do that are declared `consuming get`; those of types
+  ///   that cannot be copied are such more often.
+  package func selfPlan(of body: Body, by plan: CallPlan, presuming: Bool = true) -> SelfPlan {
     guard case .value(var value) = plan.selfPlan, !plan.isAsync else { return plan.selfPlan }
-    // Getters keep their self, all but those few that are declared `consuming get` and whose code says so.
-    let isGetter = body.declaration.kind == .getter && value.access == .borrowed && !(value.info?.isTrivial ?? true)
-    guard value.access == .unknown || isGetter else { return plan.selfPlan }
+    guard value.access == .unknown, value.info?.isTrivial != true else { return plan.selfPlan }
     let use = lock.withLock {
       let address = body.address - bias
       return flows.use(of: value, at: address, size: body.size, results: plan.ownedResults, named: body.mangledName, depth: 0)
@@ -288,7 +288,8 @@ package final class ImageCatalog: @unchecked Sendable {
     switch use {
     case .kept: value.access = .borrowed
     case .consumed: value.access = .owned
-    case .unknown: break
+    case .unknown:
+      if presuming, body.declaration.kind == .getter, value.info?.metadata.isCopyable != false { value.access = .borrowed }
     }
     return .value(value)
   }

@@ -249,7 +249,7 @@ extension Flows {
     // The self of these is nobody's to take.
     if isDeclaredToKeepSelf(name, at: address) { return callee.keepingSelf }
     // A struct's or enum's own 'deinit' takes what is left of self.
-    if declaration.kind == .function || declaration.kind.isDeinit, declaration.hasInstance, declaration.contextKind != .classType {
+    if declaration.mayConsumeSelf || declaration.kind.isDeinit, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
     if declaration.isOnValue || declaration.hasNoSelf {
@@ -260,6 +260,8 @@ extension Flows {
           .use
       }) {
       case HKT_OWNERSHIP_CONSUMED: callee.takes |= Places.selfRegister.word()
+      // A getter whose code does not tell keeps self: few are declared `consuming get`.
+      case _ where declaration.kind == .getter: break
       case HKT_OWNERSHIP_UNKNOWN: callee.may_take |= Places.selfRegister.word()
       // It is this method's own code, and may go where a register says.
       case HKT_OWNERSHIP_UNREAD where isMerged: callee.may_take |= Places.selfRegister.word()
@@ -295,6 +297,7 @@ extension Flows {
     guard case .value(let value) = plan.selfPlan, !value.location.places.isEmpty || value.location == .optimizedOut else {
       // Self is in some of the places, or is none of them.
       if case .none = plan.selfPlan { return }
+      if plan.isGetter { return }
       callee.kind = HKT_CALLEE_UNKNOWN
       return
     }
@@ -306,7 +309,7 @@ extension Flows {
     case .unknown:
       let use =
         address.map { self.use(of: value, at: $0, size: size, results: plan.ownedResults, named: name, depth: depth + 1) } ?? .unknown
-      if use == .kept { return }
+      if use == .kept || use == .unknown && plan.isGetter { return }
       let isCertain = use == .consumed && !(value.info?.hasBareCases ?? false)
       if isCertain { callee.takes |= all.word() } else { callee.may_take |= all.word() }
     }
@@ -400,7 +403,7 @@ extension EntityKind {
   /// Its self is its caller's, in every class.
   fileprivate var keepsSelf: Bool {
     switch self {
-    case .getter, .setter, .modify, .read, .modify2, .read2, .willSet, .didSet: true
+    case .setter, .modify, .read, .modify2, .read2, .willSet, .didSet: true
     default: false
     }
   }

@@ -113,8 +113,12 @@ final class SharedCode {
 
   /// Other selectors whose calls enter the family's bodies: they lie there, or are but jumps there, or calls, that nothing calls.
   func others(in family: Family, isCalled: (UInt64) -> Bool) -> [String] {
-    let jumps = family.bodies.flatMap { (jumpers[$0.address - bias] ?? []) + merged(into: $0.address - bias) }
-      .filter { !isCalled($0.address) }.map(\.nameText)
+    var jumps: [String] = []
+    for body in family.bodies {
+      let address = body.address - bias
+      for symbol in jumpers[address] ?? [] where !isCalled(symbol.address) { jumps.append(symbol.nameText) }
+      for symbol in merged(into: address) where !isCalled(symbol.address) { jumps.append(symbol.nameText) }
+    }
     return (selectors(atAddressesOf: family) + names(jumps, except: family)).uniqued()
   }
 

@@ -1,9 +1,9 @@
 // CallPlan+SelfObject — what the plan of a method says of the object it runs on: its register, and the registers of results that may hold one.
 
 extension CallPlan {
-  /// The register that has the object a method runs on, which is no accessor or initialiser.
+  /// The register that has the object which a method or a getter runs on, that may consume it.
   package var selfObjectRegister: Places? {
-    guard isMethod, !isAsync, case .object(let place) = selfPlan, let found = Places(argument: place), found.areRegisters else {
+    guard mayConsumeSelf, !isAsync, case .object(let place) = selfPlan, let found = Places(argument: place), found.areRegisters else {
       return nil
     }
     return found

@@ -254,7 +254,9 @@ package final class CallPlan: @unchecked Sendable {
     opaqueBecause: String? = nil, selfUse: SelfUse = .unknown, of declaration: Declaration
   ) {
     isMethod = declaration.kind == .function && declaration.hasInstance
-    if case .object = selfPlan, isMethod { self.selfUse = selfUse } else { self.selfUse = .kept }
+    mayConsumeSelf = declaration.mayConsumeSelf
+    isGetter = declaration.kind == .getter
+    if case .object = selfPlan, mayConsumeSelf { self.selfUse = selfUse } else { self.selfUse = .kept }
     self.opaqueBecause = opaqueBecause
     hiddenArguments = hidden
     self.thrownValue = thrownValue
@@ -272,7 +274,7 @@ package final class CallPlan: @unchecked Sendable {
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
     freesSelf = declaration.kind == .deallocatingDeinit || declaration.kind == .isolatedDeinit
-    mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
+    isOnClass = declaration.contextKind == .classType
     makesSelf = isInit && declaration.contextKind == .classType
     consumesSelf = selfEndsWithCall || makesSelf && declaration.kind == .`init` || self.selfUse == .consumed
     argumentCount = arguments.count
@@ -358,8 +360,10 @@ package final class CallPlan: @unchecked Sendable {
   package let makesSelf: Bool
   /// A `deinit` that gives the memory back, too; of others the caller does.
   package let freesSelf: Bool
-  /// A method of a struct or enum, which may be consuming.
-  private let mayConsumeSelf: Bool
+  /// A method or a getter, which may be consuming.
+  let mayConsumeSelf: Bool
+  let isGetter: Bool
+  private let isOnClass: Bool
   /// The object is gone when the call is over, or is handed back as the result unless the initialiser fails; or the method is consuming.
   package let consumesSelf: Bool
   /// The body runs on an object that may be gone when the call is over.
@@ -369,7 +373,7 @@ package final class CallPlan: @unchecked Sendable {
   }
   /// A function of an instance.
   let isMethod: Bool
-  /// What a method does with the object it runs on; `.kept` for everything else.
+  /// What a method or a getter does with the object it runs on; `.kept` for everything else.
   package let selfUse: SelfUse
 
   /// The result comes on the x87 stack, or may: nothing else looks there.
@@ -390,7 +394,8 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
-  package var canRunAgain: Bool {
+  /// - Parameter leavesSelf: the struct or enum it runs on is there after a run; asked where the plan does not exclude it.
+  package func canRunAgain(leavesSelf: (ValueSelfPlan) -> Bool) -> Bool {
     // What is consumed for certain is had again: see KeptSelf.
     if consumesSelf && selfUse != .consumed || result.isYielded || opaqueBecause != nil { return false }
     // Of async methods nothing is known: they are taken to give self back, as all but a few do.
@@ -398,10 +403,9 @@ package final class CallPlan: @unchecked Sendable {
     switch selfPlan {
     case .none, .object, .metatype, .unknown(CallPlan.gone): break
     case .value(let value):
-      // A consuming method ends self at its first run, and no name tells which ones are.
-      let mayEnd = value.access == .owned || value.access == .unknown
-      if mayEnd, value.location != .optimizedOut, !(value.info?.isTrivial ?? false) { return false }
-    case .unknown: if mayConsumeSelf { return false }
+      // A consuming method ends self at its first run.
+      if value.location != .optimizedOut, !leavesSelf(value) { return false }
+    case .unknown: if mayConsumeSelf, !isOnClass { return false }
     }
     if case .typed = thrown, thrownValue?.info == nil || thrownValue?.location.isWhole != true { return false }
     switch result.location {
@@ -525,6 +529,9 @@ extension Declaration {
       return FunctionType()
     }
   }
+
+  /// It may be declared `consuming`, or `consuming get`, which its name does not tell.
+  var mayConsumeSelf: Bool { hasInstance && (kind == .function || kind == .getter) }
 
   /// Its calls are async, as `functionType` has it, which is dear to make.
   package var isAsync: Bool {

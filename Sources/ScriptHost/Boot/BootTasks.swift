@@ -12,7 +12,10 @@ enum BootTasks {
   ]
 
   /// The tasks in the order in which they run.
-  static let ordered = all.enumerated().sorted {
-    ($0.element.phase.rawValue, $1.element.priority, $0.offset) < ($1.element.phase.rawValue, $0.element.priority, $1.offset)
-  }.map(\.element)
+  static let ordered: [BootTask] = {
+    // `sorted` is stable.
+    all.sorted { (a: BootTask, b: BootTask) -> Bool in
+      a.phase == b.phase ? a.priority > b.priority : a.phase.rawValue < b.phase.rawValue
+    }
+  }()
 }

@@ -7,7 +7,7 @@ internal import LuaBridge
 internal import SwiftMangling
 
 enum CallAPI {
-  static let argumentHandles = HandleClass("arguments", index: argumentsIndex, newindex: argumentsNewindex, length: argumentsLength)
+  static let argumentHandles = HandleClass("call.args", index: argumentsIndex, newindex: argumentsNewindex, length: argumentsLength)
 
   private enum Member: Int32, CaseIterable {
     case self_, type, selector, args, result, error, errno_, duration, depth, thread, task, ctx
@@ -118,7 +118,7 @@ enum CallAPI {
       guard let info = plan.info else { break }
       if plan.readable == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
       switch script.pointee.changes.selfState(plan) {
-      case .left: break
+      case .left, .presumed: break
       case .gone: return callback.done(shl_handle(bridge.classes.value, CallValues.consumedMark, 0, 0))
       case .unknown: return callback.done(shl_handle(bridge.classes.value, CallValues.perhapsConsumedMark, 0, 0))
       }

@@ -7,7 +7,7 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum ObjectAPI {
-  static let handles = HandleClass("object", isUnique: true, index: index, newindex: newindex, invoke: invoke, tostring: tostring, equal: equal)
+  static let handles = HandleClass("Swift object", isUnique: true, index: index, newindex: newindex, invoke: invoke, tostring: tostring, equal: equal)
 
   static let expired = "this object was only borrowed for the call it came with, which is over; copy what you need from it"
 

@@ -152,7 +152,7 @@ struct ScriptCall {
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
-      guard case .left = changes.selfState(plan) else { return nil }
+      guard changes.selfState(plan).isThere else { return nil }
       return read(plan.readable, plan.info, borrowed, body)
     case .result(let run):
       if run != changes.resultNumber { return changes.formerResult(run).map { body($0 + borrowed.offset) } }

@@ -4,7 +4,7 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum TypeAPI {
-  static let handles = HandleClass("class", index: index, newindex: newindex, invoke: invoke, tostring: SelectorAPI.typeToString)
+  static let handles = HandleClass("Swift type", index: index, newindex: newindex, invoke: invoke, tostring: SelectorAPI.typeToString)
 
   /// What the key means for the type in the receiver, and the type.
   private static func member(_ patch: Environment, _ callback: LuaCallback) throws(CallError) -> (ObjectMember, Metadata) {

@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 cd "$work"
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -parse-as-library -emit-module -emit-object -module-name Shop "$here/Shop.swift" -o Shop.o
   swiftc -swift-version 6 "$level" -module-name Caller "$here/main.swift" Shop.o -I. -o apart
   swiftc -swift-version 6 "$level" -wmo -DWHOLE -module-name Shop "$here/main.swift" "$here/Shop.swift" -o whole

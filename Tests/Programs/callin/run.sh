@@ -38,7 +38,7 @@ for level in -Onone -O; do
 done
 
 # Functions that state the type of their errors are made to throw.
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Throwing "$here/Throwing.swift" -o libThrowing.so
   swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library -I. -L. -lThrowing -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Main "$here/throwing.swift" -o throwing
   capture throwing timeout 60 "$scripthost" run -v --state "state$level" --patches "$work/throwing.lua" -- ./throwing

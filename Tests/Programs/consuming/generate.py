@@ -6,6 +6,8 @@
 # result. The program calls each on an object of its own, prints what comes of it, and at the end how many objects are alive. Then come methods of structs and of an enum, passed by their
 # words and by address, which scripts call on copies: the letters B, G, D and E stand for whose they are, S, M, X, W, K, H and N for those of
 # further enums: with one payload, with classes alone, with existentials and closures, larger than four words, indirect, generic, Optional.
+# Getters, named alike, are called by the program on the class, on two of the structs, on two of the enums, and on a struct that cannot be copied
+# (A, U, Y, Z, L and R).
 import random
 import re
 import sys
@@ -83,6 +85,13 @@ public struct Duo<E> {
   @inline(never) __consuming func finished() -> Int { number &+ thing.number }
   @inline(never) func looked() -> Int { number &+ thing.number &+ second.count }
 }
+public struct Sole: ~Copyable {
+  public var number: Int
+  public var thing: Thing
+  public init(_ n: Int) { (number, thing) = (n, Thing(n)) }
+  deinit { ended &+= 1 }
+}
+nonisolated(unsafe) public var ended = 0
 public indirect enum Deep { case leaf(Thing), node(Deep, Int) }
 public enum Some {
   case none, thing(Thing), text(String), both(Thing, Int), box(Deep)
@@ -353,6 +362,35 @@ def on_values(letter, statements, results, number):
     return "\n".join(made)
 
 
+# What getters do: nothing that another run would find changed.
+OF_CLASS = ["sum &+= look(self)", "sum &+= take(self)", "sum &+= drop(self)", "sum &+= any(self)", "sum &+= ask(self)", "kept.append(self)", "sum &+= plain()",
+            "sum &+= finished()", "sum &+= Pair(number: n, thing: self).put()", "if n > 4 { kept.append(self) }", "later.append { self.number }"]
+OF_SOLE = PARTS + ["let other = thing; sum &+= look(other)", "if n & 1 == 0 { kept.append(thing) }", "for i in 0..<(n & 3) { kept.append(thing); sum &+= i }",
+                   "later.append { [thing] in thing.number }", "sum &+= any(thing)"]
+GETTERS = [("Thing", "A", OF_CLASS, "self"), ("Box", "U", PARTS + ["sum &+= any(self)", "boxes.append(self)", "sum &+= finished()", "sum &+= looked()"], "thing"),
+           ("Big", "Y", OF_PARTS + OF_BIG[:6] + ["sum &+= any(self)", "anything.append(self)"], "thing"), ("Some", "Z", OF_SOME + ["sum &+= any(self)"], "Thing(n)"),
+           ("Slim", "L", OF_THING + ["sum &+= looked()"], "Thing(n)"), ("Sole", "R", OF_SOLE, "thing")]
+
+
+def getters(type_name, letter, statements, thing, number):
+    made, calls = [], []
+    for index in range(number):
+        for used in (False, True):
+            of_object = chance.random() < 0.3
+            lines = ["let n = number", "var sum = n"] + chance.sample(statements, chance.randrange(1, min(4, len(statements))))
+            last = thing if of_object else "sum"
+            spelled = ""
+            if used:
+                # Of what cannot be copied nothing is asked.
+                spelled, (*lines, last) = ("consuming ", lines + [last]) if type_name == "Sole" else used_up(lines + [last])
+            name = "%s%d%s" % ("used" if used else "kept", index, letter)
+            made.append("  public %svar %s: %s {\n    @inline(never) %sget {\n    %s\n    _ = sum\n    return %s\n    }\n  }" % (
+                "final " if type_name == "Thing" else "", name, "Thing" if of_object else "Int", spelled, "\n    ".join(lines), last))
+            calls.append("  for n in numbers { show(\"%s\") { let made = %s; return \"\\(made.%s%s)\" } }" % (
+                name, "make(n)" if type_name == "Thing" else type_name + "(n)", name, ".number" if of_object else ""))
+    return "\n".join(made), calls
+
+
 methods, calls = [], []
 for index in range(count):
     for used in (False, True):
@@ -379,6 +417,10 @@ with open(library, "w") as out:
     out.write(HEAD + "\n".join(methods) + "\n}\n")
     for name, letter, statements, results in TYPES:
         out.write("extension %s {\n%s\n}\n" % (name, on_values(letter, statements, results, count // 2)))
+    for name, letter, statements, thing in GETTERS:
+        made, more = getters(name, letter, statements, thing, max(count // 8, 2))
+        out.write("extension %s {\n%s\n}\n" % (name, made))
+        calls += more
     for name, letter, statements, results in ENUMS:
         out.write("extension %s {\n%s\n}\n" % (name, on_values(letter, statements, results, count // 4)))
 with open(main, "w") as out:
@@ -410,6 +452,7 @@ let numbers = [0, 1, 2, 3, 5, 7, 9]
   for n in 1..<20 { offerAll(n) }
   forget()
   print("boxes left: \\(live - before)")
+  print("values that cannot be copied ended: \\(ended)")
   print("the end")
 } }
 """ % "\n".join(calls))

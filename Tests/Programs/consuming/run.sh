@@ -39,6 +39,16 @@ for level in ${CONSUMING_LEVELS:--Onone -O -Osize}; do
     [ "$mode" != twice ] || check "$level twice: it is tried" grep -q 'info: ran used' hooked.err
     check "$level $mode: no handler fails" bash -c "! grep -e failed: -e ' failed' hooked.err"
   done
+  # Getters run twice, or are refused that, and self is looked at when it may be gone.
+  capture getters timeout 120 "$scripthost" run -v --state state --patches "$here/getters" -- ./main
+  check "$level getters: the program comes to its end" grep -qx 'the end' getters.out
+  same "$level getters: the results are the same, and all objects end, once" plain.out getters.out
+  for kind in A U Y Z L R; do
+    check "$level getters: $kind's run twice" grep -q "info: ran kept$kind" getters.err
+    check "$level getters: $kind's self is left by the others" bash -c "! grep 'info: gone kept$kind' getters.err"
+  done
+  check "$level getters: a consumed self is told" grep -q 'info: gone used' getters.err
+  check "$level getters: nothing else fails" bash -c "! grep 'runs instead' getters.err"
 done
 
 # All that ends self, and nothing else: unowned references, others' words.

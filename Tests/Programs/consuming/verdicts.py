@@ -9,11 +9,14 @@ from collections import Counter
 KINDS = {
     "B": " by words", "G": " by address", "D": " generic", "E": " of an enum", "S": " of an enum with one payload", "M": " of an enum of objects",
     "X": " of an enum of anything", "W": " of a large enum", "K": " of an indirect enum", "H": " of a generic enum", "N": " of an Optional",
+    "A": " getter", "U": " getter by words", "Y": " getter by address", "Z": " getter of an enum", "L": " getter of an enum with one payload",
+    "R": " getter of what cannot be copied",
 }
-count, wrong, unknown, told_ones = Counter(), 0, [], []
+GETTERS = "AUYZLR"
+count, wrong, unknown, missed, told_ones = Counter(), 0, [], [], []
 for line in open(sys.argv[1]):
     columns = line.rstrip("\n").split("\t")
-    name = re.fullmatch(r"\$s(?:6Things\d[A-Z][a-z]+[CVO]|Sq6Things.*E)\d+((?:kept|used)\d+[ITOVCPBGDESMXWKHN])y.*F", columns[0])
+    name = re.fullmatch(r"\$s(?:6Things\d[A-Z][a-z]+[CVO]|Sq6Things.*E)\d+((?:kept|used)\d+(?:[ITOVCPBGDESMXWKHN](?=y.*F$)|[AUYZLR](?=.*vg$))).*", columns[0])
     # Local functions carry the name of the one they are in.
     if not name or re.search(r"L\d*_", columns[0]):
         continue
@@ -24,11 +27,13 @@ for line in open(sys.argv[1]):
     count[use + kind, told] += 1
     if on_value and told == "unknown":
         continue
-    # Scripts are not given Optionals.
-    if on_value and not name[1].endswith("N"):
+    # Scripts are not given Optionals; what getters consume they do without the name's help.
+    if on_value and name[1][-1] not in "N" + GETTERS:
         told_ones.append(name[1])
     if told == "unknown":
         unknown.append(name[1])
+    elif told == "kept" and name[1][-1] in GETTERS and use == "used":
+        missed.append(name[1])
     elif told != use:
         wrong += 1
         print("%s reads as %s" % (name[1], told))

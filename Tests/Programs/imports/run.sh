@@ -9,7 +9,7 @@ clang=$(toolchain_bin)/clang
 export SUBJECT_HOME=/from/the/program
 . "$here/under.sh"
 
-for level in -Onone -O -Osize; do
+for level in $levels; do
   for way in lazy now full; do
     # lazy: bound at the first call, behind a PLT; now: at load, read-only since; full: and called through the address alone.
     case $way in

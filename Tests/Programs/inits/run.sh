@@ -5,7 +5,7 @@
 # What is freed reads as nothing that can be an object.
 export SWIFT_BACKTRACE=enable=no MALLOC_PERTURB_=165
 cd "$work"
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -wmo -parse-as-library -suppress-warnings -module-name Main "$here/main.swift" -o program
   capture plain ./program
   capture_loaded run timeout 120 "$scripthost" run -v --state state --patches "$here/patch" -- ./program
@@ -25,7 +25,7 @@ own() {
   elif [ "$5" -lt "$4" ] && grep -qaF "$6" <<<"$(grep -aF 'may miss calls that go straight to' "$7")"; then good "$2: $1 of $3: $5 of $4 calls, as was said"
   else bad "$2: $1 of $3: its own calls" "expected: $4, or fewer and that it was said" "found:    $5" "$(head -n 30 "$7")"; fi
 }
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -wmo -parse-as-library -suppress-warnings -module-name Equal "$here/equal.swift" -o equal
   capture plain ./equal
   rm -f events
@@ -49,7 +49,7 @@ CALLS
 done
 
 # The runtime runs a second function of an isolated deinit, on another thread perhaps: that is no other call.
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -g -wmo -parse-as-library -suppress-warnings -module-name Isolated "$here/isolated.swift" -o isolated
   capture plain ./isolated
   rm -f events
@@ -75,7 +75,7 @@ CALLS
   check "$level: explain has no body that is not decoded" bash -c "! grep -F 'not decoded' explained"
 done
 # What an initialiser is called on is nothing to look at: no field of it is written, and one that fails frees it.
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -g -wmo -parse-as-library -suppress-warnings -module-name Unmade "$here/unmade.swift" -o unmade
   capture plain ./unmade
   rm -f events

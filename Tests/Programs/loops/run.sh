@@ -8,7 +8,7 @@ told='calls of itself that the compiler made a loop of'
 # has NAME: the pattern of a function's selector, which its name is in.
 has() { printf '(^|[. ])%s(\\(|\\.get|$| )' "$1"; }
 
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 5 "$level" -g -module-name Loops "$here/loops.swift" -o loops
   capture plain ./loops
   capture traced "$scripthost" trace -c --why --state state -o table -e 'Loops.**' -- ./loops

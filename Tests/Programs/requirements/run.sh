@@ -2,7 +2,7 @@
 # Hooks on requirements of protocols: each call of one is one event, of the method that the object has, however the witness goes to it.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 cd "$work"
-for level in -Onone -O -Osize; do
+for level in $levels; do
   compile=(swiftc -swift-version 6 "$level" -wmo -suppress-warnings -I. -L. -Xlinker -rpath -Xlinker '$ORIGIN')
   "${compile[@]}" -parse-as-library -emit-library -emit-module -enable-library-evolution -module-name Base "$here/Base.swift" -o libBase.so
   "${compile[@]}" -lBase -parse-as-library -emit-library -emit-module -module-name Shop "$here/Shop.swift" -o libShop.so

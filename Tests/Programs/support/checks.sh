@@ -23,6 +23,8 @@ export XDG_CACHE_HOME=$root/.build/cache
 # checks.py, and the packages that scripts/setup installed.
 export PYTHONPATH=$root/Tests/Programs/support:$root/.build/python PYTHONDONTWRITEBYTECODE=1 NODE_PACKAGES=$root/.build/node
 checks=0 wrong=0
+# What the subjects of many suites are compiled with.
+levels=${SCRIPTHOST_LEVELS:--Onone -O -Osize}
 # What the host says at load of programs without debug information, and of generic functions of optimised ones: a pattern for grep and sed.
 not_proven='it is not known which calls were inlined\|may miss specialisations of it that the compiler merged with other functions'
 

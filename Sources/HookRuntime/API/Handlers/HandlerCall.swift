@@ -165,7 +165,7 @@ struct HandlerCall: ~Copyable {
     case .metatype(let place):
       return UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))).flatMap { Metadata($0).type as? T }
     case .value(let value):
-      guard let info = value.info, case .left = changes.selfState(value), value.readable.isWhole else { return nil }
+      guard let info = value.info, changes.selfState(value).isThere, value.readable.isWhole else { return nil }
       return view.reader.withMemory(value.readable, info, isResult: false) { TypedValue.load($0, info) } ?? nil
     case .none, .object, .unknown: return nil
     }

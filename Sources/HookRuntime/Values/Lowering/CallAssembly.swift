@@ -196,14 +196,13 @@ struct CallAssembly: Sendable {
       return .address(.selfRegister)
     case (false, true):
       allocator = byValue
-      // A method may be consuming, which its name does not tell; accessors are not.
-      if declaration.kind == .function { selfAccess = .unknown }
+      if declaration.mayConsumeSelf { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
     case (false, false) where evidence.onlyReturns && isItsOwnResult(words):
       // It was given what it returns, so not by address.
       allocator = byValue
-      if declaration.kind == .function { selfAccess = .unknown }
+      if declaration.mayConsumeSelf { selfAccess = .unknown }
       return words
     case (false, false) where words.places.contains { Places(argument: $0) == nil }:
       // Nothing was asked of those places.

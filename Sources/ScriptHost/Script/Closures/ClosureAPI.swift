@@ -7,7 +7,7 @@ internal import LuaBridge
 enum ClosureAPI {
   static let functions: [(String, SHLFunction)] = [("swift.closure", closure)]
   /// Functions of the program.
-  static let handles = HandleClass("closure", tostring: tostring, call: call, equal: equal, release: { _, word, _, _ in release(word) })
+  static let handles = HandleClass("Swift closure", tostring: tostring, call: call, equal: equal, release: { _, word, _, _ in release(word) })
   /// What `swift.closure` answers.
   static let functionHandles = HandleClass("Lua function", release: { _, word, _, _ in release(word) })
 

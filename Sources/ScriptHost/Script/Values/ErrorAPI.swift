@@ -13,7 +13,7 @@ public struct ScriptError: Error, CustomStringConvertible, Sendable {
 }
 
 enum ErrorAPI {
-  static let handles = HandleClass("error", isUnique: true, index: index, tostring: tostring, equal: equal)
+  static let handles = HandleClass("Swift error", isUnique: true, index: index, tostring: tostring, equal: equal)
 
   private static let errorInfo = try? TypeResolver.shared.type(of: Metadata((any Error).self)).get()
 

@@ -13,7 +13,7 @@ struct ValueField: BitwiseCopyable {
 
 enum ValueAPI {
   static let handles = HandleClass(
-    "value", index: index, newindex: newindex, invoke: invoke, tostring: tostring, equal: equal, less: less, lessEqual: lessEqual, length: length,
+    "struct or enum", index: index, newindex: newindex, invoke: invoke, tostring: tostring, equal: equal, less: less, lessEqual: lessEqual, length: length,
     pairs: pairs)
 
   /// Why a value handle stands for nothing.

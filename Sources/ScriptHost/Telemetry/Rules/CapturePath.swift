@@ -175,7 +175,11 @@ final class CapturePath: Sendable {
     }
     switch view.plan.selfPlan {
     case .value(let plan):
-      if atExit, view.selfAfterCall(plan) == .gone { return body(.missing("consumed")) }
+      switch atExit ? view.selfAfterCall(plan) : .left {
+      case .left, .presumed: break
+      case .gone: return body(.missing("consumed"))
+      case .unknown: return body(.missing("perhaps consumed"))
+      }
       value(plan.readable, plan.info, view, isResult: false, body)
     case .metatype(let place):
       // There is no instance yet, and so no field of one.
