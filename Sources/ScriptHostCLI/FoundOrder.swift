@@ -7,9 +7,10 @@ struct FoundOrder {
 
   init(_ words: [String]) { self.words = words }
 
-  /// Smaller is nearer: the program's own before libraries, C functions last; among these by where each word stands.
-  func rank(_ selector: String, isOwn: Bool, isImported: Bool) -> Int {
-    let source = isImported ? 2 : isOwn ? 0 : 1
+  /// Smaller is nearer: the program's own before libraries, C functions behind them, and what is never hooked last; among these by where each word
+  /// stands.
+  func rank(_ selector: String, isOwn: Bool, isImported: Bool, isForbidden: Bool) -> Int {
+    let source = isForbidden ? 3 : isImported ? 2 : isOwn ? 0 : 1
     let name = Name(selector)
     return source * 1000 + words.reduce(0) { $0 + name.distance(to: $1) }
   }

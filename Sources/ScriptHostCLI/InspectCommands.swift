@@ -60,7 +60,7 @@ extension Subcommand {
     description: [
       """
       Lists the selectors whose names hold all the words, in any order and case: the program's own first, then those of its libraries, \
-      then C functions that it imports; and of these first what is called so, then what is in a type called so.
+      then C functions that it imports, then those of the Swift runtime, which are never hooked; and of these first what is called so, then what is in a type called so.
       """
     ],
     options: inspectOptions, operands: .several(2...32, "PROGRAM or PID, and words", .program), exitStatuses: inspectStatuses,
@@ -182,7 +182,12 @@ private struct Inspection {
       )
     }
     let order = FoundOrder(wanted)
-    list(found.map { (order.rank($0.1.selector, isOwn: $0.0.isMainProgram, isImported: $0.1.imported != nil), $0) }
+    func rank(_ image: ImageCatalog, _ family: Family) -> Int {
+      let isImported = family.imported != nil
+      return order.rank(
+        family.selector, isOwn: image.isMainProgram, isImported: isImported, isForbidden: !isImported && image.isForbidden)
+    }
+    list(found.map { (rank($0.0, $0.1), $0) }
       .sorted { $0.0 != $1.0 ? $0.0 < $1.0 : $0.1.1.selector < $1.1.1.selector }.map(\.1))
     return 0
   }

@@ -14,6 +14,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package let isMainProgram: Bool
   /// The image's name when its functions are never hooked; judged once, not once per function.
   let forbiddenName: String?
+  package var isForbidden: Bool { forbiddenName != nil }
   /// False when only the file is read and nothing runs.
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use. Any thread: other images ask for copies of their functions, too.

@@ -139,13 +139,8 @@ extension ImageCatalog {
   private func mayBeMergedNamelessly(_ family: Family) -> Bool {
     let declaration = family.declaration
     guard declaration.isGeneric || declaration.genericParameterCounts.contains(where: { $0 > 0 }) else { return false }
-    let type = declaration.functionType, result = type.result.description(qualified: true)
-    return lock.withLock {
-      merges.enteredDirectly.contains { merged in
-        merged.familyName != family.key && merged.functionType.parameters.count == type.parameters.count
-          && merged.functionType.result.description(qualified: true) == result
-      }
-    }
+    let shape = Merges.Shape(declaration.functionType)
+    return lock.withLock { merges.enteredDirectly[shape]?.contains { $0 != family.key } ?? false }
   }
 
   // MARK: Inlined copies

@@ -77,11 +77,27 @@ final class Merges {
   /// Others than thunks enter the body, or may.
   func hasOtherCallers(_ merged: UInt64) -> Bool { use(of: merged)?.hasOtherCallers ?? false }
 
-  /// The functions that gave merged bodies their names, where others than thunks enter these: such a call may be of a function of which
-  /// nothing else is left.
-  private(set) lazy var enteredDirectly: [Declaration] = merged.sorted().compactMap { address in
-    hasOtherCallers(address) ? mergedSymbol(at: address).flatMap { parser.declaration($0.nameText) } : nil
+  /// What a function and those that it may be merged with have alike.
+  struct Shape: Hashable {
+    let parameterCount: Int
+    let result: String
+
+    init(_ function: FunctionType) {
+      parameterCount = function.parameters.count
+      result = function.result.description(qualified: true)
+    }
   }
+
+  /// The families that gave merged bodies their names, where others than thunks enter these: such a call may be of a function of which
+  /// nothing else is left.
+  private(set) lazy var enteredDirectly: [Shape: Set<String>] = {
+    var found: [Shape: Set<String>] = [:]
+    for address in merged where hasOtherCallers(address) {
+      guard let declaration = mergedSymbol(at: address).flatMap({ parser.declaration($0.nameText) }) else { continue }
+      found[Shape(declaration.functionType), default: []].insert(declaration.familyName)
+    }
+    return found
+  }()
 
   /// The partial applications that enter the body; nil when others do, too.
   func forwarders(to address: UInt64) -> [(symbol: ImageSymbol, closure: Declaration)]? {

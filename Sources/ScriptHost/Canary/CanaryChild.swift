@@ -64,7 +64,7 @@ extension BootTask {
     if let thread = hkt_thread(), !tests.isEmpty { hkt_host_end(thread) }
     for test in tests {
       CanaryWords.say(CanaryWords.testing, test.name)
-      if let failure = ScriptTests.run(test).failure { end(CanaryWords.failed, "'\(test.name)': \(failure)") }
+      if let problem = ScriptTests.run(test).problem { end(CanaryWords.failed, "'\(test.name)': \(problem)") }
     }
     end(CanaryWords.passed, "\(tests.count)")
   }

@@ -43,9 +43,12 @@ enum UnitAPI {
     let unlocked = shl_unlock_all(callback.scope)
     // A module may be the first text that names it.
     try? patch.makeConfig(for: source)
+    // As the patch's own file is named: `shop/lib/money.lua` beside `shop/patch.lua`.
+    let file = String(patch.fileName.prefix(upTo: patch.fileName.lastIndex(of: "/").map { patch.fileName.index(after: $0) } ?? patch.fileName.startIndex))
+      + PatchModules.fileName(name)
     let compiled = source.withUnsafeBytes { bytes in
       shl_compile(
-        patch.state, PatchModules.fileName(name), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, nil, &chunk, &error)
+        patch.state, file, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, nil, &chunk, &error)
     }
     guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
     func message(_ status: SHLStatus) -> String {

@@ -107,7 +107,7 @@ check 'without a word' [ ! -s tested.err ]
 sed -i 's/+ 1/+ 2/' patches/tested.lua
 start result
 says 'one whose result changed does not' result.out 'price 42'
-says 'the failed test' result.err "tested.lua: quarantined, its test failed in a child of the program: 'adds one': "
+says 'the failed test, with its place' result.err "tested.lua: quarantined, its test failed in a child of the program: 'adds one': tested.lua:4: expected 9"
 says 'with what was found' result.err 'expected 9, found 10'
 
 only crashing <<'LUA'
