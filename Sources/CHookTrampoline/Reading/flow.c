@@ -188,13 +188,19 @@ static bool may_use(const Reading *r, const Step *step, const State *state) {
   return step->kind == CALL_ELSEWHERE || (step->loads && !(step->loads_by & own_registers(state)) && step->kind != JUMP_ELSEWHERE);
 }
 
+/// The function returns at the step; at `ud2` it ends the program.
+static bool returns(const Reading *r, const Step *step) {
+  const uint8_t *bytes = r->code->bytes + step->offset;
+  return step->kind == END && !(step->length == 2 && bytes[0] == 0x0f && bytes[1] == 0x0b);
+}
+
 /// Notes what a step takes in the state before it.
 static void collect(const Reading *r, const Step *step, const State *state) {
   HKTFlow *flow = r->flow;
   if (r->is_possible) {
     HKTPlaces places = r->returns_to ? ~AFTERWARDS : ~UINT64_C(0);
     flow->reads |= possible(r, step, state) & places;
-    if (leaves(r, step) || step->kind == END) flow->returned |= state->held & places;
+    if (leaves(r, step) || returns(r, step)) flow->returned |= state->held & places;
     if (loses_context(r, step) || (state->held & AFTERWARDS && may_use(r, step, state))) flow->may_use = true;
     return;
   }
@@ -205,7 +211,7 @@ static void collect(const Reading *r, const Step *step, const State *state) {
   bool is_followed = step->offset == r->call;
   if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step, state);
   if (is_followed && step->kind != CALL && step->kind != CALL_ELSEWHERE) flow->returned |= RESULTS;
-  if (leaves(r, step) || step->kind == END) flow->returned |= state->held;
+  if (leaves(r, step) || returns(r, step)) flow->returned |= state->held;
   flow->reads |= taken;
 }
 

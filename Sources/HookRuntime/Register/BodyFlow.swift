@@ -249,7 +249,8 @@ final class Flows {
   private func takenByCallee(_ target: UInt64) -> UInt64 {
     if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
       guard depth < Self.deepest else { return 0 }
-      return taken(Self.registers | Self.slots, at: target, size: Int(symbol.size))
+      let all = taken(Self.registers | Self.slots, at: target, size: Int(symbol.size))
+      return Self.findsMetadata(symbol.nameText) || symbol.nameText.hasPrefix("__swift_") ? all & Self.ofMetadataAccessors : all
     }
     guard let name = reader.importStub(at: target).map({ String(decoding: $0, as: UTF8.self) }) else { return 0 }
     if let known = imported[name] { return known }
@@ -257,6 +258,9 @@ final class Flows {
     imported[name] = found
     return found
   }
+
+  /// An accessor of metadata passes registers on for three generic arguments, however many its type has: a request and the first one are certain.
+  private static let ofMetadataAccessors = Places(argument: .integer(0))!.union(Places(argument: .integer(1))!).word()
 
   /// What a function of another image takes, by its name: its callers here know no more of it.
   private func takenByImport(_ name: String) -> UInt64 {

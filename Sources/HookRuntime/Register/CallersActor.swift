@@ -107,7 +107,8 @@ extension ImageCatalog {
     // What lies behind the one and before the other is asked for: where the body was compiled without an argument, nothing does.
     guard own <= all, ownSlots <= allSlots else { return .undecided }
     let beyond = Places(integers: own..<all, slots: ownSlots..<allSlots)
-    if !evidence.taken(beyond).isEmpty || !evidence.given(beyond).isEmpty { return .taken }
+    // A caller may have had one of the registers for something else.
+    if !evidence.taken(beyond).isEmpty || evidence.given(beyond) == beyond { return .taken }
     let first = plain.resultAddresses
     let actor = Places(integers: min(first, 6)..<min(first + 2, 6))
     let taken = evidence.taken(Places(integers: 0..<own)).intersection(actor)

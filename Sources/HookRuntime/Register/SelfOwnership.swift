@@ -331,7 +331,7 @@ extension Flows {
   }
 
   /// Functions that look for metadata and witness tables, and take nothing else.
-  private static func findsMetadata(_ name: String) -> Bool {
+  static func findsMetadata(_ name: String) -> Bool {
     ["Ma", "Wl", "WL", "Mr", "Mi"].contains { name.hasSuffix($0) || name.hasSuffix($0 + "Tm") }
   }
 

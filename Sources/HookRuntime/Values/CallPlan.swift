@@ -99,9 +99,9 @@ package struct ArgumentPlan: Sendable {
 
   /// Another value can take its place.
   package var isReplaceable: Bool { info != nil && location.isWhole && !hasMixedOwnership }
-  /// The callee ends the value, which is more than bits. That may be out of reach: an argument that nothing shows to be
+  /// The callee ends the value, which is more than bits, or cannot be had twice. That may be out of reach: an argument that nothing shows to be
   /// passed is no argument to read, but the callee may have it and end it all the same.
-  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) }
+  package var isConsumed: Bool { isOwned && !(info.map { $0.isTrivial && $0.metadata.isCopyable } ?? false) }
 }
 
 /// What is asked of an argument when it is replaced. Owns nothing, so that asking costs no reference count.

@@ -63,6 +63,13 @@ package final class TypeInfo: Sendable {
     }
   }
 
+  /// A struct that cannot be copied has a `deinit`; nil where its layout does not tell.
+  var hasDeinit: Bool? {
+    guard case .structure = kind, !metadata.isCopyable, !isTrivial else { return false }
+    // Ends of fields that need none are the struct's own.
+    return members.fields.allSatisfy { (try? $0.type.get())?.isTrivial ?? false } ? true : nil
+  }
+
   /// - Parameter size: where values lie otherwise than the metadata says (a metatype without bits).
   /// The type asks more of its values than `metadata` tells: only a value that was of this type before may become one.
   package let isConstrained: Bool

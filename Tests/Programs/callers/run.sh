@@ -24,6 +24,7 @@ for level in -Onone -O -Osize; do
   seen "$level a result that is one case of an enum" 'shape other' 'Main.shape(_:)'
   seen "$level a result instead of an error that always comes" 'always 900' 'Main.always(_:)'
   seen "$level an error where none ever comes" 'never caught' 'Main.never(_:)'
+  seen "$level an error where none ever comes, in a loop that may trap" 'counted caught' 'Main.counted(_:)'
   seen "$level a closure" 'make lua' 'Main.make(_:)'
   seen "$level a variable that the function does write" 'changed 900' 'Main.change(_:)'
   seen "$level an owned argument" 'owned [0-9]+ 900 a string' 'Main.Holder.init(_:_:)'

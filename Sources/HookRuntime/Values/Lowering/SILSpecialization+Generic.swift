@@ -19,7 +19,7 @@ extension SILSignature {
     for index in results.indices { results[index].type.substitute(table, step, lowering) }
     if step.isInResilienceDomain, mayLoadMore(lowering) { return giveUp("made where its library loads what others pass by address") }
     drop(step)
-    decideResults(step, lowering)
+    decideResults(step, of: declaration, lowering)
     learnSelf()
   }
 
@@ -40,7 +40,7 @@ extension SILSignature {
 
   /// Where nothing is returned directly, the first result that was written through an address for being generic alone is,
   /// unless it is empty or has more parts than the optimiser takes apart.
-  private mutating func decideResults(_ step: GenericSpecialization, _ lowering: SILTypeLowering) {
+  private mutating func decideResults(_ step: GenericSpecialization, of declaration: Declaration, _ lowering: SILTypeLowering) {
     guard step.isReabstracted, results.allSatisfy(\.isIndirect) else { return }
     for index in results.indices {
       let scalars = lowering.scalars(of: results[index].type)
@@ -51,6 +51,16 @@ extension SILSignature {
       guard case .success(.some) = scalars, !results[index].type.type.isVoid,
         let info = lowering.info(results[index].type.type), info.partCount <= Self.mostParts
       else { continue }
+      switch info.hasDeinit {
+      case false?: break
+      // A struct with a `deinit` stays where a caller of the generic function has it.
+      case true?: continue
+      case nil:
+        let reason = "whether '\(info.name)' has a deinit is not known, which decides where a specialised function returns it"
+        loseResults(reason)
+        if declaration.functionType.isAsync { breakOff(at: 0, reason) }
+        return
+      }
       results[index].isIndirect = false
       results[index].type.isAbstract = false
       let path = results[index].path

@@ -159,6 +159,9 @@ enum ErrorAPI {
       if script.pointee.view.withPlan({ $0.declaresError }) {
         return "nothing shows that callers of '\(script.pointee.hook.selector)' still look for an error; return a value instead"
       }
+      if script.pointee.hook.declaration.kind == .getter {
+        return "whether '\(script.pointee.hook.selector)' throws is not known: a getter's name does not tell; return a value instead"
+      }
       return "'\(script.pointee.hook.selector)' does not throw; return a value instead"
     }
     return nil
