@@ -188,10 +188,11 @@ static bool may_use(const Reading *r, const Step *step, const State *state) {
   return step->kind == CALL_ELSEWHERE || (step->loads && !(step->loads_by & own_registers(state)) && step->kind != JUMP_ELSEWHERE);
 }
 
-/// The function returns at the step; at `ud2` it ends the program.
+/// The function returns at the step; other ends trap. `ret`, with what it takes off the stack, or behind a prefix.
 static bool returns(const Reading *r, const Step *step) {
   const uint8_t *bytes = r->code->bytes + step->offset;
-  return step->kind == END && !(step->length == 2 && bytes[0] == 0x0f && bytes[1] == 0x0b);
+  uint8_t opcode = step->length > 1 && (bytes[0] == 0xf3 || bytes[0] == 0xf2) ? bytes[1] : bytes[0];
+  return step->kind == END && (opcode == 0xc3 || opcode == 0xc2);
 }
 
 /// Notes what a step takes in the state before it.

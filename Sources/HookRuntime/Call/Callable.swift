@@ -243,7 +243,7 @@ package final class Callable: @unchecked Sendable {
       func refusal(_ reason: String) -> CallRefusal { .argument(position: index, label: plan.label, reason: reason) }
       guard let info = plan.info else { throw refusal(Self.reason(plan.location) ?? "its type is not known in this process") }
       if plan.hasMixedOwnership { throw refusal("parts of it are owned, others borrowed") }
-      guard info.metadata.isCopyable else { throw refusal("values of '\(info.name)' cannot be copied") }
+      guard info.isCopyable else { throw refusal("values of '\(info.name)' cannot be copied") }
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw refusal(error.reason) }
       if !plan.isOwned, !plan.isInout, !info.isTrivial { borrowed.append((offset, info)) }
@@ -255,7 +255,7 @@ package final class Callable: @unchecked Sendable {
     /// Answers where in the block `self` goes.
     mutating func add(_ plan: ValueSelfPlan) throws(CallRefusal) -> (offset: Int, info: TypeInfo) {
       guard let info = plan.info else { throw .receiver(Self.reason(plan.location) ?? "its type is not known in this process") }
-      guard info.metadata.isCopyable else { throw .receiver("values of '\(info.name)' cannot be copied") }
+      guard info.isCopyable else { throw .receiver("values of '\(info.name)' cannot be copied") }
       if plan.access == .inPlace { throw .mutating }
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }

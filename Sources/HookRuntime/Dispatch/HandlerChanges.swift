@@ -241,7 +241,7 @@ package struct HandlerChanges {
     var held = Indexed<OwnedValue>()
     for index in owned {
       let argument = plan.arguments[index]
-      guard let info = argument.info, info.metadata.isCopyable || !copyable else { continue }
+      guard let info = argument.info, info.isCopyable || !copyable else { continue }
       _ = view.reader.withMemory(argument.location, info, isResult: false) {
         // The value itself, moved bit by bit.
         let value = OwnedValue(uninitialized: info)

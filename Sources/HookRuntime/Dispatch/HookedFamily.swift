@@ -76,7 +76,7 @@ final class HookedBody: @unchecked Sendable {
       switch value.access {
       case .borrowed, .inPlace: found = .left
       case .owned: found = .gone
-      case .unknown: if body.declaration.kind == .getter, value.info?.metadata.isCopyable != false { found = .presumed }
+      case .unknown: if body.declaration.kind == .getter, value.info?.isCopyable != false { found = .presumed }
       }
     }
     selfAfterCall.store(found.rawValue, ordering: .relaxed)
@@ -292,7 +292,8 @@ final class HookedFamily {
 package enum SelfAfterCall: UInt8 {
   /// It is as the method left it.
   case left = 1
-  /// As `left`, of a getter whose code does not tell: all but those few that are declared `consuming get` leave it.
+  /// A getter whose code does not tell: all but those few that are declared `consuming get` leave it. It may be read, but the original does not run
+  /// again.
   case presumed
   /// The method used it up.
   case gone

@@ -42,7 +42,7 @@ struct ObservedProperty {
     } else {
       throw .unreadable("\(CallCheck.name(type)).\(name)", reason: refusal?.description ?? "its type is not known in this process")
     }
-    guard info.metadata.isCopyable else { throw .unreadable("\(CallCheck.name(type)).\(name)", reason: "its values cannot be copied") }
+    guard info.isCopyable else { throw .unreadable("\(CallCheck.name(type)).\(name)", reason: "its values cannot be copied") }
   }
 
   /// What it is now; nil while somebody on this thread is changing it, and where its getter cannot run.

@@ -250,7 +250,8 @@ final class Flows {
     if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
       guard depth < Self.deepest else { return 0 }
       let all = taken(Self.registers | Self.slots, at: target, size: Int(symbol.size))
-      return Self.findsMetadata(symbol.nameText) || symbol.nameText.hasPrefix("__swift_") ? all & Self.ofMetadataAccessors : all
+      let certain = all & Self.ofMetadataAccessors
+      return all != certain && Self.isMetadataAccessor(symbol.nameText) ? certain : all
     }
     guard let name = reader.importStub(at: target).map({ String(decoding: $0, as: UTF8.self) }) else { return 0 }
     if let known = imported[name] { return known }
@@ -261,6 +262,10 @@ final class Flows {
 
   /// An accessor of metadata passes registers on for three generic arguments, however many its type has: a request and the first one are certain.
   private static let ofMetadataAccessors = Places(argument: .integer(0))!.union(Places(argument: .integer(1))!).word()
+
+  private static func isMetadataAccessor(_ name: String) -> Bool {
+    name.hasPrefix("__swift_instantiate") || name.hasPrefix("$s") && findsMetadata(name)
+  }
 
   /// What a function of another image takes, by its name: its callers here know no more of it.
   private func takenByImport(_ name: String) -> UInt64 {
@@ -448,6 +453,12 @@ final class BodyFlow: BodyEvidence {
       found.formUnion(Places(word: written).intersection(places))
     }
     return found.subtracting(extra)
+  }
+
+  func areGivenTogether(_ places: Places) -> Bool {
+    let places = places.subtracting(extra)
+    return !places.isEmpty
+      && (sites ?? []).contains { site in flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(word: $0)) } ?? false }
   }
 
   func arePassed(_ places: Places) -> Bool {

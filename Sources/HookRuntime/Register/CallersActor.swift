@@ -108,7 +108,7 @@ extension ImageCatalog {
     guard own <= all, ownSlots <= allSlots else { return .undecided }
     let beyond = Places(integers: own..<all, slots: ownSlots..<allSlots)
     // A caller may have had one of the registers for something else.
-    if !evidence.taken(beyond).isEmpty || evidence.given(beyond) == beyond { return .taken }
+    if !evidence.taken(beyond).isEmpty || evidence.areGivenTogether(Places(integers: own..<all)) { return .taken }
     let first = plain.resultAddresses
     let actor = Places(integers: min(first, 6)..<min(first + 2, 6))
     let taken = evidence.taken(Places(integers: 0..<own)).intersection(actor)

@@ -290,7 +290,7 @@ package final class ImageCatalog: @unchecked Sendable {
     case .kept: value.access = .borrowed
     case .consumed: value.access = .owned
     case .unknown:
-      if presuming, body.declaration.kind == .getter, value.info?.metadata.isCopyable != false { value.access = .borrowed }
+      if presuming, body.declaration.kind == .getter, value.info?.isCopyable != false { value.access = .borrowed }
     }
     return .value(value)
   }

@@ -47,12 +47,12 @@ extension ImageCatalog {
     if case .value(let value) = selfPlan {
       if value.access == .owned, value.info?.isTrivial != true { return NotContained.consumesSelf }
       if value.access == .inPlace { return "changes its self in place: a trap may leave it moved out, and the next use would be of nothing" }
-      if value.info?.metadata.isCopyable == false { return "is a method of a type that cannot be copied: a trap may leave the value moved out" }
+      if value.info?.isCopyable == false { return "is a method of a type that cannot be copied: a trap may leave the value moved out" }
     }
     for (index, argument) in plan.arguments.enumerated() {
       let name = argumentName(index, argument.label)
       if argument.isInout { return "changes argument \(name) in place: a trap may leave it moved out, and the next use would be of nothing" }
-      if argument.info?.metadata.isCopyable == false { return "takes argument \(name), whose type cannot be copied" }
+      if argument.info?.isCopyable == false { return "takes argument \(name), whose type cannot be copied" }
     }
     if !plan.result.type.isVoid, !plan.result.isReplaceable {
       return "returns '\(plan.result.type.description(qualified: true))', which cannot be put in the place of a result here"

@@ -239,7 +239,7 @@ extension Flows {
     callee.never_returns = declaration.functionType.result.isNever
     let plan = planner.plan(declaration)
     if plan.opaqueBecause != nil || plan.isAsync || declaration.isEffectivelyPrivate || isMerged { callee.kind = HKT_CALLEE_UNKNOWN }
-    for argument in plan.arguments where argument.isConsumed {
+    for argument in plan.arguments where argument.isEnded {
       let isBare = argument.info?.hasBareCases ?? false
       for place in argument.location.places {
         let word = Places(argument: place)?.word() ?? 0
@@ -309,7 +309,7 @@ extension Flows {
     case .unknown:
       let use =
         address.map { self.use(of: value, at: $0, size: size, results: plan.ownedResults, named: name, depth: depth + 1) } ?? .unknown
-      if use == .kept || use == .unknown && plan.isGetter { return }
+      if use == .kept || use == .unknown && plan.isGetter && value.info?.isCopyable != false { return }
       let isCertain = use == .consumed && !(value.info?.hasBareCases ?? false)
       if isCertain { callee.takes |= all.word() } else { callee.may_take |= all.word() }
     }

@@ -114,6 +114,8 @@ package protocol BodyEvidence: AnyObject {
   var error: ErrorEvidence { get }
   /// Those of the places that some direct call certainly sets for the body.
   func given(_ places: Places) -> Places
+  /// One direct call certainly sets all of the places for the body; false for none.
+  func areGivenTogether(_ places: Places) -> Bool
   /// Every call sets the places: the body takes them, or its callers set them all the same, or do not know the body.
   ///
   /// Callers compiled together with a body set nothing for what it does not read.
@@ -129,4 +131,8 @@ package protocol BodyEvidence: AnyObject {
   var isExported: Bool { get }
   /// The body only returns: its results are what lay in their places at entry.
   var onlyReturns: Bool { get }
+}
+
+extension BodyEvidence {
+  package func areGivenTogether(_ places: Places) -> Bool { false }
 }

@@ -99,9 +99,11 @@ package struct ArgumentPlan: Sendable {
 
   /// Another value can take its place.
   package var isReplaceable: Bool { info != nil && location.isWhole && !hasMixedOwnership }
-  /// The callee ends the value, which is more than bits, or cannot be had twice. That may be out of reach: an argument that nothing shows to be
+  /// The callee ends the value, which is more than bits. That may be out of reach: an argument that nothing shows to be
   /// passed is no argument to read, but the callee may have it and end it all the same.
-  package var isConsumed: Bool { isOwned && !(info.map { $0.isTrivial && $0.metadata.isCopyable } ?? false) }
+  package var isEnded: Bool { isOwned && !(info?.isTrivial ?? false) }
+  /// The value is not the caller's any more after a run: the callee ends it, or it cannot be copied.
+  package var isConsumed: Bool { isEnded || isOwned && info?.isCopyable == false }
 }
 
 /// What is asked of an argument when it is replaced. Owns nothing, so that asking costs no reference count.
@@ -403,7 +405,9 @@ package final class CallPlan: @unchecked Sendable {
     switch selfPlan {
     case .none, .object, .metatype, .unknown(CallPlan.gone): break
     case .value(let value):
-      // A consuming method ends self at its first run.
+      // A consuming method ends self at its first run; of what cannot be copied that may be more than its bits tell.
+      let isSpent = value.access == .owned || value.access == .unknown && value.info?.isTrivial == true
+      if value.info?.isCopyable == false, isSpent { return false }
       if value.location != .optimizedOut, !leavesSelf(value) { return false }
     case .unknown: if mayConsumeSelf, !isOnClass { return false }
     }

@@ -28,7 +28,7 @@ package struct ErrorBox {
 
   /// An owned `any Error` with a copy of the value at `memory`; nil where its type is no error, or not copyable.
   static func copying(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> OwnedValue? {
-    guard info.metadata.isCopyable, case .success(let existential) = TypeResolver.shared.type(of: Metadata((any Error).self)) else {
+    guard info.isCopyable, case .success(let existential) = TypeResolver.shared.type(of: Metadata((any Error).self)) else {
       return nil
     }
     let made = OwnedValue(uninitialized: existential)

@@ -29,6 +29,8 @@ package struct GenericContext: Sendable {
   /// Words of generic arguments in the metadata.
   package var keyArguments = 0
   package var hasPacks: Bool { parameters.contains { $0.kind == .pack } }
+  /// Whether the type is `Copyable`, or `Escapable`, depends on its arguments.
+  let isConditionallyInvertible: Bool
 
   /// - Parameter base: the counts, in the middle of the generic header.
   init?(countsAt base: UnsafeRawPointer) {
@@ -36,6 +38,8 @@ package struct GenericContext: Sendable {
     func count(_ i: Int) -> Int { Int(base.load(fromByteOffset: 2 * i, as: UInt16.self)) }
     guard Checked.isReadable(base, 8 + (count(0) + 3) / 4 * 4 + 12 * count(1)) else { return nil }
     keyArguments = count(2)
+    // GenericContextDescriptorFlags: bit 0 packs, bit 1 conditional inverted protocols, bit 2 values.
+    isConditionallyInvertible = count(3) & 2 != 0
     for index in 0..<count(0) {
       let byte = base.load(fromByteOffset: 8 + index, as: UInt8.self)
       guard let kind = Parameter.Kind(rawValue: byte & 0x3F) else { return nil }

@@ -140,23 +140,13 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var isCopyable: Bool {
     if witnessFlags & 0x80_0000 != 0 || copyTraps { return false }
     switch kind {
-    case .optional: return genericArgumentMetadata.allSatisfy { $0?.isCopyable ?? true }
-    // `Copyable` may depend on what a type is generic over (`Result`). What only points there is copied, whatever that is.
-    case .structure, .enumeration: return genericArgumentMetadata.allSatisfy { $0?.isCopyable ?? true } || isPointer
+    case .structure, .enumeration, .optional:
+      // Most generic types are copied whatever they are made with, as `UnsafePointer` is; of others their arguments decide (`Result`).
+      guard let context = descriptor?.genericContext, context.isConditionallyInvertible else { return true }
+      return genericArgumentMetadata.allSatisfy { $0?.isCopyable ?? true }
     default: return true
     }
   }
-
-  /// One of the standard library's types that hold the address of a value, and not the value.
-  private var isPointer: Bool {
-    // Any descriptor's name is a text that its third word leads to (ABI: TargetTypeContextDescriptor).
-    guard let descriptor, let text = Checked.relative(descriptor.pointer, 8), let name = Checked.text(text) else { return false }
-    return Self.pointers.contains(name)
-  }
-  private static let pointers: Set<String> = [
-    "UnsafePointer", "UnsafeMutablePointer", "UnsafeBufferPointer", "UnsafeMutableBufferPointer", "AutoreleasingUnsafeMutablePointer", "Unmanaged", "Span",
-    "ManagedBufferPointer",
-  ]
 
   /// The witness that would copy ends the program: `ud2`, perhaps with a frame set up before it.
   private var copyTraps: Bool {
@@ -417,11 +407,10 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     self.count = count
   }
   package func dropLast(_ n: Int) -> MangledBytes { MangledBytes(pointer: pointer, count: max(0, count - n)) }
-  /// `()`. Records of fields say so, too, where the field's type cannot be copied: they refer to an accessor that returns it (byte 9;
-  /// GenReflection.cpp: for runtimes that do not know such types).
-  func isEmptyTuple(in owner: Metadata) -> Bool {
-    if count == 5, pointer.load(as: UInt8.self) == 9 { return resolve(in: owner)?.type == Void.self }
-    return count == 2 && hasSuffix("yt")
+  /// The record of a field whose type cannot be copied: it refers to an accessor (byte 9) that returns `()`, for runtimes that do not know such
+  /// types (GenReflection.cpp). A field of type `()` has its name.
+  func isWithheld(in owner: Metadata) -> Bool {
+    count == 5 && pointer.load(as: UInt8.self) == 9 && resolve(in: owner)?.type == Void.self
   }
 
   /// Empty where the name does not end, or refers to what cannot be what it says.

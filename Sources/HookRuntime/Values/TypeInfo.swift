@@ -43,6 +43,17 @@ package final class TypeInfo: Sendable {
   /// What the layer above found out about the type, as a word of its own; 0 before. Asking is to cost no look into a table.
   package let note = Atomic<UInt>(0)
 
+  /// 0 before it was asked; 1: values can be copied, 2: they cannot.
+  private let copyability = Atomic<UInt8>(0)
+  /// Values can be copied: of a generic type what it is made with is asked, too, once.
+  package var isCopyable: Bool {
+    let known = copyability.load(ordering: .relaxed)
+    if known != 0 { return known == 1 }
+    let found = metadata.isCopyable
+    copyability.store(found ? 1 : 2, ordering: .relaxed)
+    return found
+  }
+
   /// The first 64 cases whose payload was seen to lie in a box.
   let boxedCases = Atomic<UInt64>(0)
 
@@ -65,7 +76,7 @@ package final class TypeInfo: Sendable {
 
   /// A struct that cannot be copied has a `deinit`; nil where its layout does not tell.
   var hasDeinit: Bool? {
-    guard case .structure = kind, !metadata.isCopyable, !isTrivial else { return false }
+    guard case .structure = kind, !isCopyable, !isTrivial else { return false }
     // Ends of fields that need none are the struct's own.
     return members.fields.allSatisfy { (try? $0.type.get())?.isTrivial ?? false } ? true : nil
   }

@@ -119,15 +119,11 @@ extension Metadata {
     guard Checked.isReadable(base, (descriptor.isClass ? 8 : 4) * fields.count) else { return [] }
     let isSound = hasSoundFields
     // Classes keep field offsets as words, structs as 32-bit numbers.
-    func offset(_ index: Int) -> Int {
-      descriptor.isClass ? base.load(fromByteOffset: 8 * index, as: Int.self) : Int(base.load(fromByteOffset: 4 * index, as: UInt32.self))
-    }
     return fields.enumerated().map { index, record in
-      let begin = offset(index)
-      // The last field of a class: how much room it has is not looked up.
-      let end = index + 1 < fields.count ? offset(index + 1) : descriptor.isClass ? Int.max : size
-      let isRecorded = end <= begin || !(record.typeName?.isEmptyTuple(in: self) ?? false)
-      return StoredField(record, offset: begin, owner: self, isSound: isSound && isRecorded)
+      let offset =
+        descriptor.isClass ? base.load(fromByteOffset: 8 * index, as: Int.self) : Int(base.load(fromByteOffset: 4 * index, as: UInt32.self))
+      let isWithheld = record.typeName?.isWithheld(in: self) ?? false
+      return StoredField(record, offset: offset, owner: self, isSound: isSound && !isWithheld)
     }
   }
 
@@ -135,10 +131,10 @@ extension Metadata {
     switch kind {
     case .enumeration, .optional:
       guard let descriptor else { return [] }
-      let payloads = descriptor.payloadCases, isSound = hasSoundFields, isCopyable = isCopyable
+      let payloads = descriptor.payloadCases, isSound = hasSoundFields
       return descriptor.fields.enumerated().map { number, record in
-        let isRecorded = isCopyable || !(record.typeName?.isEmptyTuple(in: self) ?? false)
-        return EnumCase(record, owner: self, hasPayload: number < payloads, isSound: isSound && isRecorded)
+        let isWithheld = record.typeName?.isWithheld(in: self) ?? false
+        return EnumCase(record, owner: self, hasPayload: number < payloads, isSound: isSound && !isWithheld)
       }
     default: return []
     }

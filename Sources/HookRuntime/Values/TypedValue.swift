@@ -12,7 +12,7 @@ package enum TypedValue {
   /// Whether T, given as its metadata, can be read.
   package static func canRead(_ wanted: Metadata, _ type: TypeInfo) -> Bool {
     if type.metadata == wanted { return true }
-    if wanted == any { return type.metadata.isCopyable && !type.isBorrowedFunction }
+    if wanted == any { return type.isCopyable && !type.isBorrowedFunction }
     if type.isBorrowedFunction { return wanted.isSameFunction(as: type.metadata) }
     return isObject(type, of: wanted)
   }
@@ -54,7 +54,7 @@ package enum TypedValue {
   package static func load<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, as: T.Type = T.self) -> T? {
     if type.metadata == Metadata(T.self) { return loadExact(memory, type) }
     if Metadata(T.self) == any {
-      guard type.metadata.isCopyable else { return nil }
+      guard type.isCopyable else { return nil }
       func box<Value>(_: Value.Type) -> Any? { loadExact(memory, type) as Value? }
       // Any is T.
       return _openExistential(type.metadata.type, do: box).map { $0 as! T }
@@ -67,7 +67,7 @@ package enum TypedValue {
   /// or an existential holds.
   package static func cast<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, to: T.Type = T.self) -> T? {
     if let value = load(memory, type, as: T.self) { return value }
-    guard type.metadata.isCopyable, let content = load(memory, type, as: Any.self), let value = content as? T else { return nil }
+    guard type.isCopyable, let content = load(memory, type, as: Any.self), let value = content as? T else { return nil }
     // A cast converts where a library says so: an NSNumber to a Bool.
     switch Metadata(T.self).kind {
     case .structure, .enumeration, .tuple, .function: return Metadata(Swift.type(of: content)) == Metadata(T.self) ? value : nil

@@ -178,11 +178,9 @@ package struct ValuePrinter {
       let name = field.name
       text += name.hasPrefix("$") ? "" : "\(name): "
       if isSecret(name) { text += "<masked>"; continue }
-      let offsets = info.metadata.pointer + 8 * vector
-      let offset = Int(offsets.load(fromByteOffset: 4 * index, as: UInt32.self))
-      let end = index + 1 < fields.count ? Int(offsets.load(fromByteOffset: 4 * index + 4, as: UInt32.self)) : info.metadata.size
-      let isRecorded = end <= offset || !(field.typeName?.isEmptyTuple(in: info.metadata) ?? false)
-      print(memory + offset, fieldType: isRecorded ? field.typeName : nil, in: info.metadata, room.inside, &text)
+      let offset = Int((info.metadata.pointer + 8 * vector).load(fromByteOffset: 4 * index, as: UInt32.self))
+      let isWithheld = field.typeName?.isWithheld(in: info.metadata) ?? false
+      print(memory + offset, fieldType: isWithheld ? nil : field.typeName, in: info.metadata, room.inside, &text)
     }
     text += ")"
   }

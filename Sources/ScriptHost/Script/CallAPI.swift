@@ -123,7 +123,9 @@ enum CallAPI {
       case .unknown: return callback.done(shl_handle(bridge.classes.value, CallValues.perhapsConsumedMark, 0, 0))
       }
       let borrowed = BorrowedValue(root: .selfValue, info: info, serial: bridge.serial)
-      let isFixed = plan.access == .borrowed || plan.access == .owned
+      // What a getter is passed by its words is no variable that it could change.
+      let isByWords = if case .pieces = plan.location { true } else { false }
+      let isFixed = plan.access == .borrowed || plan.access == .owned || isByWords && script.pointee.hook.declaration.kind == .getter
       if plan.readable.isWhole {
         let done = ValueAPI.withScratch { scratch in
           script.pointee.withMemory(of: borrowed) {

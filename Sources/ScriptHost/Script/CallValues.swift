@@ -74,7 +74,7 @@ enum CallValues {
     guard let info = argument.info else { return missing(argument.location, bridge) }
     // What cannot be copied cannot be replaced either, and is borrowed where it lies.
     let isInParts = if case .parts = argument.location { true } else { false }
-    if argument.isInout && !isInParts || script.pointee.changes.original(index) != nil, info.metadata.isCopyable {
+    if argument.isInout && !isInParts || script.pointee.changes.original(index) != nil, info.isCopyable {
       let applied = script.pointee.changes.held(index).map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
         bridge.snapshot($0, info, scratch)
@@ -318,9 +318,11 @@ enum CallValues {
 
   /// The instance is the one that is there, alone or in a value of protocol type, which could not be made anew.
   private static func isSameObject(_ value: SHLValue, _ root: BorrowedValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
-    guard let info = type(at: root, script), info.isObject, ScriptThread.isCurrent(value.h.c) else { return false }
-    return script.pointee.withMemory(of: BorrowedValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
-      $0.loadUnaligned(as: UInt64.self) == value.h.a
+    guard let info = type(at: root, script), ScriptThread.isCurrent(value.h.c) else { return false }
+    return script.pointee.withMemory(of: BorrowedValue(root: root, offset: 0, info: info, serial: bridge.serial)) { memory in
+      if info.isObject { return memory.loadUnaligned(as: UInt64.self) == value.h.a }
+      guard case .existential = info.kind, let (held, type) = info.openExistential(memory), type.isObject else { return false }
+      return held.loadUnaligned(as: UInt64.self) == value.h.a
     } ?? false
   }
 

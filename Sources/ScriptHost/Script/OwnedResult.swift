@@ -67,7 +67,7 @@ struct OwnedResult {
 
   /// Scripts see the value as a handle to it, so that the home can become the handle's.
   private func isHandle(_ info: TypeInfo) -> Bool {
-    guard info.metadata.isCopyable else { return false }
+    guard info.isCopyable else { return false }
     return switch info.kind {
     case .structure: StandardType.of(info) == nil
     case .enumeration, .tuple: true

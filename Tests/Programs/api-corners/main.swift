@@ -32,6 +32,15 @@ nonisolated(unsafe) var kept: Base?
 @inline(never) @_optimize(none) public func keep(_ b: Base) { kept = b }
 @inline(never) @_optimize(none) public func start(_ n: Int) -> Int { n }
 
+// Results of protocol type, passed on as they came: their objects end when their callers have done with them.
+nonisolated(unsafe) var alive = 0
+final class Counted: Marked { init() { alive += 1 }; deinit { alive -= 1 } }
+public protocol Marked {}
+@inline(never) @_optimize(none) public func anything(_ n: Int) -> Any { Counted() }
+@inline(never) @_optimize(none) public func marked(_ n: Int) -> any Marked { Counted() }
+
+for n in 0..<20 { _ = anything(n); _ = marked(n) }
+print("alive", alive)
 show(.a(nil))
 show(.a(.some(nil)))
 show(.a(3))

@@ -1,4 +1,7 @@
 patch { id = "corners", version = "1.0.0", api = 1 }
+for _, selector in ipairs { "Case.anything(_:)", "Case.marked(_:)" } do
+  method(selector):around(function(call) local result = call:original() return result end)
+end
 local n = 0
 method "Case.show(_:)":before(function(call, x)
   n = n + 1

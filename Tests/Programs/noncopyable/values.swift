@@ -7,7 +7,10 @@ struct Owner: ~Copyable { var id: Int; deinit { print("owner", id) } }
 /// Holds something to end, too: its layout does not tell that it has a deinit.
 struct Keeper: ~Copyable { var id: Int; var token: Token; init(_ id: Int) { self.id = id; token = Token(id) }; deinit { print("keeper", id) } }
 /// Only bits, and yet to be had once.
-struct Ticket: ~Copyable { let number: Int }
+struct Ticket: ~Copyable {
+  let number: Int
+  @inline(never) consuming func spend() -> Int { print("spent", number); return number }
+}
 struct Job: ~Copyable { let number: Int }
 struct Holder<T: ~Copyable>: ~Copyable {
   var value: T
@@ -50,6 +53,7 @@ struct Failure: Error {}
       print(waited.id)
       print(punch(Ticket(number: n)))
       run(Job(number: n))
+      print(Ticket(number: n).spend())
       print(open(make(n)), open(make(0)))
       var holder = hold(50 + n)
       print(raise(&holder), holder.counted(), count(holder))

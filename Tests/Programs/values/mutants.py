@@ -19,7 +19,7 @@ MUTANTS = [
     ("every indirect result has its address in the first argument register", V + "Lowering/CallAssembly.swift", "{ signature.results.count == 1 &&", "{ !mutant(N) && signature.results.count == 1 &&"),
     ("a part of a tuple is looked for at its start", V + "Lowering/CallAssembly.swift", "ValuePart(offset: span.offset,", "ValuePart(offset: mutant(N) ? 0 : span.offset,"),
     ("the address of a typed error is not counted among what a private body is passed", V + "Lowering/CallAssembly.swift", "case .address(let place): places.append(place)", "case .address(let place): if !mutant(N) { places.append(place) }"),
-    ("a method that may consume its struct is run twice", V + "CallPlan.swift", "if mayEnd, value.location", "if mayEnd, !mutant(N), value.location"),
+    ("a method that may consume its struct is run twice", V + "CallPlan.swift", "!leavesSelf(value) { return false }", "!leavesSelf(value), !mutant(N) { return false }"),
     ("a copy of an inout Optional has the Optional's type", "ScriptHost/Script/Values/ValueBridge.swift", "made.map { BorrowedValue($0) } ?? place", "(mutant(N) ? nil : made.map { BorrowedValue($0) }) ?? place"),
     ("a stack slot of 16 bytes is not aligned", V + "Lowering/PlaceAllocator.swift", "slots = (slots + 1) / 2 * 2 + 2", "slots = (mutant(N) ? slots : (slots + 1) / 2 * 2) + 2"),
     ("elements of a result that share a register are both at its start", V + "Lowering/CallAssembly.swift", "skip: begin - piece.offset))", "skip: mutant(N) ? 0 : begin - piece.offset))"),

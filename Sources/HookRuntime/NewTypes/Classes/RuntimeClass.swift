@@ -122,7 +122,7 @@ package final class RuntimeClass: RuntimeMemberSource, @unchecked Sendable {
     for field in fields {
       guard NewTypeName.isIdentifier(field.name) else { throw .field(field.name, reason: "it is no identifier") }
       guard seen.insert(field.name).inserted else { throw .field(field.name, reason: "the class has one of this name") }
-      guard field.info.metadata.isCopyable else { throw .field(field.name, reason: "values of '\(field.info.name)' cannot be copied") }
+      guard field.info.isCopyable else { throw .field(field.name, reason: "values of '\(field.info.name)' cannot be copied") }
       guard field.info.alignment <= 16 else {
         throw .field(field.name, reason: "'\(field.info.name)' wants to be aligned to \(field.info.alignment) bytes")
       }

@@ -116,7 +116,7 @@ final class MovedCall: @unchecked Sendable {
     case .value, .unknown: return .failure(GuardProblem("its self is a value of the caller's"))
     }
     for argument in plan.arguments {
-      guard let info = argument.info, argument.location.isWhole, !argument.isInout, info.metadata.isCopyable, !argument.hasMixedOwnership,
+      guard let info = argument.info, argument.location.isWhole, !argument.isInout, info.isCopyable, !argument.hasMixedOwnership,
         !info.isBorrowedFunction, !info.isPointer
       else { return .failure(GuardProblem("an argument of it cannot be kept for later")) }
     }

@@ -48,7 +48,7 @@ enum FieldAccess {
   /// Before a setter overwrites the field: callers of the handler that runs may have borrowed what is there.
   static func keepOld(_ field: StoredField, of object: UnsafeRawPointer) throws(BridgeError) {
     try checkIsThere(field, of: object)
-    guard case .value = field.reference, case .success(let info) = field.type, !info.isTrivial, info.metadata.isCopyable else { return }
+    guard case .value = field.reference, case .success(let info) = field.type, !info.isTrivial, info.isCopyable else { return }
     let old = OwnedValue(uninitialized: info)
     // The program's own variable, read as its setter would.
     info.metadata.initialize(old.memory, copying: object + field.offset)
@@ -96,7 +96,7 @@ enum FieldAccess {
     case .unowned, .unmanaged: throw .fieldFixed(field.name, type: owner, why: "it is an unowned reference")
     case .value:
       guard case .success(let info) = field.type else { throw .fieldFixed(field.name, type: owner, why: "its type is not known") }
-      guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
+      guard info.isCopyable else { throw .notCopyable(type: info.name) }
       let made = OwnedValue(uninitialized: info)
       do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory, inPlaceOf: UnsafeRawPointer(memory)) } catch {
         made.forget()

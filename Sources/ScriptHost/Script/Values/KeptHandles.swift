@@ -83,7 +83,7 @@ enum KeptHandles {
         return value.tag == SHL_NIL && callback.count == 0
           ? callback.fail("'swift.keep' takes an object or a value") : give(value, callback)
       }
-      guard borrowed.info.metadata.isCopyable else { return callback.fail("'swift.keep': values of type '\(borrowed.info.name)' cannot be copied") }
+      guard borrowed.info.isCopyable else { return callback.fail("'swift.keep': values of type '\(borrowed.info.name)' cannot be copied") }
       return borrowed.withMemory { memory in
         let made = owning.copied(memory, borrowed.info)
         guard made.cls == patch.classes.value else { return callback.done(made) }

@@ -170,7 +170,7 @@ enum ValueAPI {
           "an enum value has 'case', 'payload' and [1], [2], …; it has no '\(callback.name ?? ValueBridge.shown(callback[1]))'")
       }
       guard current.hasPayload else { return callback.done(shl_nil()) }
-      guard info.metadata.isCopyable, let type = current.payload else {
+      guard info.isCopyable, let type = current.payload else {
         return callback.fail("the payload of case '\(current.name)' of \(info.name) cannot be read")
       }
       return info.withPayload(of: memory) { memory, _ in give(memory, type, position, bridge, callback) } ?? callback.done(shl_nil())
@@ -448,7 +448,7 @@ enum ValueAPI {
   private static func isEqual(_ a: SHLValue, _ b: SHLValue, _ patch: Environment) -> Bool {
     guard let first = patch.classes.borrowedValue(a), let second = patch.classes.borrowedValue(b) else { return false }
     if let x = WideInteger(a, patch.classes), let y = WideInteger(b, patch.classes) { return x == y }
-    guard first.info.metadata == second.info.metadata, first.info.metadata.isCopyable else { return false }
+    guard first.info.metadata == second.info.metadata, first.info.isCopyable else { return false }
     let answer = first.withMemory { x in
       second.withMemory { y -> Bool in
         if x == y { return true }

@@ -123,7 +123,7 @@ extension ValueBridge {
     case .structure, .tuple: break
     default: throw .notMadeHere(type: info.name, why: "it has no fields")
     }
-    guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
+    guard info.isCopyable else { throw .notCopyable(type: info.name) }
     if let why = Memberwise.refusal(info) { throw .notMadeHere(type: info.name, why: why) }
     let made = OwnedValue(uninitialized: info)
     guard source.withMemory({ info.metadata.initialize(made.memory, copying: $0) }) != nil else {
@@ -265,7 +265,7 @@ enum Memberwise {
   /// Why not; nil when they can. The libraries' own types keep rules that their fields do not tell.
   static func refusal(_ info: TypeInfo) -> String? {
     if info.isTuple { return nil }
-    if !info.metadata.isCopyable { return "it cannot be copied" }
+    if !info.isCopyable { return "it cannot be copied" }
     let name = info.name
     if name.hasPrefix("Swift.Range<") || name.hasPrefix("Swift.ClosedRange<") { return nil }
     for library in ["Swift.", "_Concurrency.", "_StringProcessing.", "Synchronization.", "Foundation.", "FoundationEssentials.", "Glibc."]

@@ -132,7 +132,7 @@ extension ValueBridge {
       return unsafeBitCast(box, to: (any Error).self)
     }
     guard let borrowed = classes.borrowedValue(value) else { throw wrong("Any", value) }
-    guard borrowed.info.metadata.isCopyable else { throw .notCopyable(type: borrowed.info.name) }
+    guard borrowed.info.isCopyable else { throw .notCopyable(type: borrowed.info.name) }
     guard let found = borrowed.withMemory({ Self.load($0, borrowed.info) }) else { throw .gone(ValueAPI.gone(borrowed)) }
     return found
   }

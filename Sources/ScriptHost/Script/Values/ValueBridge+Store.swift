@@ -56,7 +56,7 @@ extension ValueBridge {
     guard borrowed.info === info || borrowed.info.metadata == info.metadata && borrowed.info.size == info.size else {
       throw .wrongType(expected: info.name, found: "a value of type \(borrowed.info.name)")
     }
-    guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
+    guard info.isCopyable else { throw .notCopyable(type: info.name) }
     guard borrowed.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .gone(ValueAPI.gone(borrowed)) }
   }
 

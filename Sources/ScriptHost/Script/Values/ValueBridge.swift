@@ -91,7 +91,7 @@ struct ValueBridge {
   /// A handle to a copy of the value, for what may go or change its type while the script has the handle.
   func copied(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> SHLValue {
     if case .closure = info.kind { return ClosureBridge.lua(memory, info, self) }
-    guard info.metadata.isCopyable else { return shl_handle(classes.value, CallValues.notDecodedMark, 0, 0) }
+    guard info.isCopyable else { return shl_handle(classes.value, CallValues.notDecodedMark, 0, 0) }
     let copy = OwnedValue(uninitialized: info)
     info.metadata.initialize(copy.memory, copying: memory)
     return own(copy)
@@ -121,7 +121,7 @@ struct ValueBridge {
     if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
     // What an Optional holds is a value of its payload's type.
     let held = made.map { BorrowedValue($0) } ?? place
-    if !info.metadata.isCopyable, let borrowed, held.info === info { return handle(memory, borrowed) }
+    if !info.isCopyable, let borrowed, held.info === info { return handle(memory, borrowed) }
     return copied(memory, held.info)
   }
 
