@@ -14,7 +14,7 @@ for _, selector in ipairs {
   hooked:around(function(call, ...) look(call, ...) local result = call:original() look(call, result) return result end)
   hooked:after(function(call) look(call, call.result) end)
 end
-for _, selector in ipairs { "Ticket.spend()", "punch(_:)", "run(_:)", "open(_:)", "count(_:)", "hold(_:)" } do
+for _, selector in ipairs { "Ticket.spend()", "punch(_:)", "run(_:)", "open(_:)", "count(_:)" } do
   method("values." .. selector):around(function(call)
     local result = call:original()
     local ran, problem = pcall(call.original, call)
