@@ -14,7 +14,7 @@ seen() {
   else bad "$1: neither seen nor told" "expected: $2" "found:    $(head -n 14 run.out)" "$(head -n 12 run.err)"; fi
 }
 
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -suppress-warnings -module-name Main "$here/main.swift" -o program
   capture plain timeout 60 ./program
   capture run timeout 120 "$scripthost" run --state state --patches "$here/patch.lua" -- ./program
@@ -69,7 +69,7 @@ for level in -O -Osize; do
 done
 
 # Numbers and texts of async functions: what the part of the caller that is resumed does not read is told.
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library -module-name Main "$here/later.swift" -o later
   capture plain timeout 60 ./later
   capture run timeout 120 "$scripthost" run --state "state-later$level" --patches "$here/later.lua" -- ./later
@@ -81,7 +81,7 @@ for level in -Onone -O -Osize; do
 done
 
 # Functions that never return: their callers may have no code behind the call.
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -suppress-warnings -module-name Main "$here/ends.swift" -o ends
   for way in stop die choose; do
     capture plain timeout 60 ./ends "$way"
@@ -109,7 +109,7 @@ done
 clang=$(toolchain_bin)/clang
 "$clang" -O1 -shared -fPIC -DDEEP -o libdeep.so "$here/through.c"
 "$clang" -O1 -shared -fPIC -o libthrough.so "$here/through.c" -L. -ldeep -Wl,-rpath,'$ORIGIN'
-for level in -Onone -O -Osize; do
+for level in $levels; do
   swiftc -swift-version 6 "$level" -parse-as-library -emit-library -emit-module -module-name Far "$here/Far.swift" -o libFar.so
   swiftc -swift-version 6 "$level" -parse-as-library -module-name Main -I. "$here/notes.swift" -o notes -L. -lFar -lthrough -Xlinker -rpath -Xlinker '$ORIGIN'
   capture plain timeout 60 ./notes

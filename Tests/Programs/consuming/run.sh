@@ -52,7 +52,7 @@ for level in ${CONSUMING_LEVELS:--Onone -O -Osize}; do
 done
 
 # All that ends self, and nothing else: unowned references, others' words.
-for level in -Onone -O -Osize; do
+for level in $levels; do
   compile=(swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library)
   "${compile[@]}" -emit-library -emit-module -module-name Ends -o libEnds.so "$here/ends/Ends.swift"
   "${compile[@]}" -I. -L. -lEnds -Xlinker -rpath -Xlinker '$ORIGIN' -module-name main "$here/ends/main.swift" -o ends
