@@ -24,7 +24,6 @@ nonisolated(unsafe) var seed = CommandLine.arguments.count
 @inline(never) func shape(_ n: Int) -> Shape { .node(Node(n)) }
 @inline(never) func always(_ n: Int) throws -> Node { seed &+= 1; throw Failure.bad(n) }
 @inline(never) func never(_ n: Int) throws(Failure) -> Node { Node(n) }
-@inline(never) func counted(_ n: Int) throws -> Node { Node(n) }
 @inline(never) func make(_ n: Int) -> () -> String { let node = Node(n); return { node.s + " \(node.v)" } }
 @inline(never) func look(_ n: inout Node) -> Int { seed &+= 1; return n.v &+ seed }
 @inline(never) func lookPair(_ n: inout Pair) -> Int { seed &+= 1; return n.a.v &+ n.n &+ seed }
@@ -50,15 +49,6 @@ struct Entry { var n: Int; var text: String; var node: Node }
   do { print("always", try always(k).v) } catch { print("always caught") }
   do { print("never", try never(k).v) } catch { print("never caught") }
   print("make", make(k)())
-}
-/// A way on which the count overflows traps.
-@inline(never) func count(_ word: String, _ k: Int) {
-  for i in 1...k {
-    switch word {
-    case "counted": do { print("counted", try counted(i).v) } catch { print("counted caught", error) }
-    default: print("counted none", i)
-    }
-  }
 }
 @inline(never) func variables(_ k: Int) {
   var n = Node(k)
@@ -87,7 +77,6 @@ struct Entry { var n: Int; var text: String; var node: Node }
 }
 for k in 0..<4 {
   known(k)
-  count(k == 3 ? "none" : "counted", k + 1)
   variables(k)
   let b = Bag(k)
   first(b)

@@ -7,7 +7,6 @@ method "Main.number(_:)":around(function(call) call:original() call.result = nil
 method "Main.shape(_:)":around(function(call) call:original() call.result = { number = 3 } end)
 method "Main.always(_:)":around(function(call) call:try() call.result = node(900) end)
 method "Main.never(_:)":around(function(call) call:original() call:throw({ bad = 900 }) end)
-method "Main.counted(_:)":around(function(call) call:throw("refused by lua") end)
 method "Main.make(_:)":around(function(call) call:original() return swift.closure(function() return "lua" end, { default = "d" }) end)
 method "Main.look(_:)":before(function(call) call.args[1] = node(900) end)
 method "Main.lookPair(_:)":before(function(call) call.args[1] = { a = node(900), b = "of lua, long enough for the heap", n = 77 } end)

@@ -24,7 +24,6 @@ for level in $levels; do
   seen "$level a result that is one case of an enum" 'shape other' 'Main.shape(_:)'
   seen "$level a result instead of an error that always comes" 'always 900' 'Main.always(_:)'
   seen "$level an error where none ever comes" 'never caught' 'Main.never(_:)'
-  seen "$level an error where none ever comes, in a loop that may trap" 'counted caught' 'Main.counted(_:)'
   seen "$level a closure" 'make lua' 'Main.make(_:)'
   seen "$level a variable that the function does write" 'changed 900' 'Main.change(_:)'
   seen "$level an owned argument" 'owned [0-9]+ 900 a string' 'Main.Holder.init(_:_:)'
@@ -43,6 +42,15 @@ for level in $levels; do
     done
     check "$level: nothing is refused" bash -c "! grep -e 'compiled together' -e 'runs instead' run.err"
   fi
+done
+
+for level in $levels; do
+  swiftc -swift-version 6 "$level" -suppress-warnings -module-name Main "$here/traps.swift" -o traps
+  capture plain timeout 60 ./traps made
+  capture run timeout 120 "$scripthost" run --state state --patches "$here/traps.lua" -- ./traps made
+  ended "$level traps: the program ends as it does alone" run
+  check "$level traps: it comes to its end" grep -qx 'the end' run.out
+  seen "$level traps: an error where none ever comes" 'made caught' 'Main.made(_:)'
 done
 
 # Errors of functions that throw nothing by themselves, where the caller keeps what may be one in its frame.
