@@ -27,6 +27,12 @@ for level in -Onone -O; do
     check "$level: $method: self is read afterwards only where its code leaves it" \
       bash -c "grep -aF '$method() self: ' said | grep -avE 'self: <(not decoded|consumed|perhaps consumed)>|look\(\) self: [A-Z]' | (! grep .)"
   done
+  # A rule reads no self behind a method that ended it, or may have.
+  printf 'patch { id = "rules" }\ntrack "tear" { on = "Parts.Bundle.tear()", fields = { n = "self.first.text", r = "result" } }\n' >rules.lua
+  rm -f events
+  capture ruled timeout 120 "$scripthost" run --state state --patches rules.lua --events events -- ./program
+  check "$level: with a rule it says the same" cmp plain.out ruled.out
+  check "$level: and self is told as consumed, or perhaps" grep -qE '"name":"tear","fields":\{"n":"<(perhaps )?consumed>"' events
   says "$level: a getter's typed error is seen" said 'balance error: <not decoded> result: nil kept'
   says "$level: and raised where it is called" said 'send: false CallError.refused'
   says "$level: its value is read where there is none" said 'send: true 3'
